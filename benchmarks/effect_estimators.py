@@ -1,15 +1,15 @@
-"""Compare estimators of the effect of an action, on simulated games with a known truth and on played games.
+"""Compare estimators of the effect of an action, on simulated games with known effects and on real games.
 
     python -m benchmarks.effect_estimators                        # 200 simulated studies of every kind: half an hour
-    python -m benchmarks.effect_estimators runs/balance/screen    # the games of a tournament in which seats were denied
-    python -m benchmarks.effect_estimators runs/planted --planted # of configs/arena/planted.yaml: the truth is known
+    python -m benchmarks.effect_estimators runs/balance/screen    # a tournament in which seats were denied actions
+    python -m benchmarks.effect_estimators runs/planted --planted # a run of configs/arena/planted.yaml: known effect
 
-The estimators, all in games of a hundred that a seat wins more if it has an action:
+The estimators return how many more games per 100 a seat wins with an action:
 
-- ``least squares``: linear regression of who won on what a seat and its opponents are denied;
-- ``winner``: multinomial logit of the winner with marginal effects, which the studies use;
-- ``stages``: Plackett-Luce in which every stage below the first has a scale of its own;
-- ``whole``: Plackett-Luce of whole rankings, which the studies used before.
+- ``least squares``: linear regression of wins on the actions denied to the seat and its opponents;
+- ``winner``: marginal effects in a multinomial logit of the winner, as in the studies;
+- ``stages``: Plackett-Luce with a separate scale for every stage below the first;
+- ``whole``: Plackett-Luce of whole rankings, as in earlier studies.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from helsinki_env.evaluation.balance.effects import (
     least_squares,
     marginal_effects,
 )
-from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
+from helsinki_env.evaluation.balance.helsinki.estimates import ablation_games
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.rating.plackett_luce import orders_of_finish
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests.support.screens import KINDS, simulated, true_effects
 
 Array = npt.NDArray[np.float64]
-_APART = 10**6  # tables deal their own cards: their blocks get numbers of their own
+_APART = 10**6  # distance between the block numbers of matchups, which have different deals
 Estimator = Callable[[AblationGames], tuple[Array, Array]]
-"""Return effects, float64 (A,), and their covariance, float64 (A, A)."""
+"""Function that returns effects, float64 (A,), and their covariance, float64 (A, A)."""
 
 
 def linear(study: AblationGames) -> tuple[Array, Array]:
-    """Least squares on who won."""
+    """Estimate effects by least squares."""
     seats = study.denied.shape[1]
     found = least_squares(contrasts(study.denied), 100.0 * (fractional_wins(study.places) - 1 / seats), study.block)
     assert found is not None
@@ -52,19 +52,19 @@ def linear(study: AblationGames) -> tuple[Array, Array]:
 
 
 def winner(study: AblationGames) -> tuple[Array, Array]:
-    """Multinomial logit of the winner."""
+    """Estimate effects by a multinomial logit of the winner."""
     found = estimate_win_effects(study)
     return found.power, found.covariance
 
 
 def whole(study: AblationGames) -> tuple[Array, Array]:
-    """Plackett-Luce of whole rankings."""
+    """Estimate effects by Plackett-Luce of whole rankings."""
     found = estimate_win_effects(study, depth=None)
     return found.power, found.covariance
 
 
 def stages(study: AblationGames) -> tuple[Array, Array]:
-    """Plackett-Luce with a scale for every stage below the first."""
+    """Estimate effects by Plackett-Luce with a scale for every stage below the first."""
     seats = study.denied.shape[1]
     features = ablation_features(study)
     game, order, part = orders_of_finish(study.places)
@@ -72,7 +72,7 @@ def stages(study: AblationGames) -> tuple[Array, Array]:
     k, scales = features.shape[2], max(seats - 2, 0)
 
     def scores(x: Array) -> tuple[float, Array]:
-        """The negative log-likelihood, and the gradient of every ranking, float64 (N, K + scales)."""
+        """Return the negative log-likelihood, and the gradient of each ranking, float64 (N, K + scales)."""
         theta, value = x[:k], 0.0
         gradient = np.zeros((len(ordered), k + scales))
         for stage in range(seats - 1):
@@ -126,9 +126,9 @@ def simulate(studies: int) -> None:
 
 
 def compare(folder: Path) -> None:
-    """Print for every table of a run the slope of least squares on each estimate, and how far they differ in all."""
+    """Print, for each matchup of a run, the slope of least squares on each estimate and a test of their difference."""
     centre = np.eye(15) - 1 / 15
-    print("table, estimator: slope of least squares on the estimate, chi-squared of the difference (14 degrees)")
+    print("matchup, estimator: slope of least squares on the estimate, chi-squared of the difference (14 df)")
     for table in load_run(folder):
         if len(table) == 0 or not table.denied.any():
             continue
@@ -144,7 +144,7 @@ def compare(folder: Path) -> None:
 
 
 def planted(folder: Path, studies: int = 100) -> None:
-    """Print the true effect of the planted handicap, and how often intervals of small studies contain it."""
+    """Print the true effect of the planted handicap, and how often the intervals of small studies contain it."""
     parts = [ablation_games(table) for table in load_run(folder)]
     lacks = [study.denied[:, :, BOARD_ACTIONS.index("two_wild_tiles")] for study in parts]
     won = [fractional_wins(study.places) for study in parts]
@@ -152,12 +152,12 @@ def planted(folder: Path, studies: int = 100) -> None:
         np.concatenate([100 * share[lack == kind] for share, lack in zip(won, lacks, strict=True)]) for kind in (0, 1)
     ]
     truth = has.mean() - without.mean()
-    print(f"{sum(map(len, lacks)):,} games: {truth:.2f} games of a hundred", flush=True)
+    print(f"{sum(map(len, lacks)):,} games: {truth:.2f} games per 100", flush=True)
     deals = [part.block + _APART * number for number, part in enumerate(parts)]
     held: dict[str, list[bool]] = {name: [] for name in ESTIMATORS}
     found: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
     for i in range(studies):
-        # Study number i takes the i-th part of the deals of every table, so each study is the same coin flip.
+        # Study i has the i-th part of the deals of every matchup.
         own = [study.block * studies // (study.block.max() + 1) == i for study in parts]
         study = AblationGames(
             np.concatenate([lack[chosen][:, :, None] for lack, chosen in zip(lacks, own, strict=True)]),
@@ -170,14 +170,14 @@ def planted(folder: Path, studies: int = 100) -> None:
             held[name].append(bool(abs(effect[0] - truth) < 1.96 * np.sqrt(covariance[0, 0])))
     for name in ESTIMATORS:
         mean, within = np.mean(found[name]), sum(held[name])
-        print(f"{name}: mean of {studies} studies {mean:.2f}, intervals hold the truth in {within}", flush=True)
+        print(f"{name}: mean of {studies} studies {mean:.2f}, {within} intervals contain the true effect", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("folder", type=Path, nargs="?", help="a run whose seats were denied actions; default: simulate")
-    parser.add_argument("--planted", action="store_true", help="the run is that of configs/arena/planted.yaml")
-    parser.add_argument("--studies", type=int, default=200, help="simulated studies of every kind")
+    parser.add_argument("folder", type=Path, nargs="?", help="run with denied actions; default: simulation")
+    parser.add_argument("--planted", action="store_true", help="the run is of configs/arena/planted.yaml")
+    parser.add_argument("--studies", type=int, default=200, help="number of simulated studies of every kind")
     asked = parser.parse_args()
     if asked.folder is None:
         simulate(asked.studies)

@@ -1,6 +1,6 @@
-"""Measure what a position suite is worth: its correlation with ratings by games, and the positions that it needs.
+"""Validate a position suite by its correlation with ratings from games, and compute the required number of positions.
 
-Play a tournament with two players per game, then compare:
+Play a tournament of two-player games, then compare:
 
     P=random,greedy,heuristic,net,epsilon:0.1:net
     helsinki arena --players $P --games 30 --num-players 2 --out runs/worth
@@ -26,7 +26,7 @@ from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.markdown import code_span, markdown_table
 
-#: Players below this rating are left out of the second correlation: they are easy to tell apart.
+#: Players below this rating are easy to distinguish and excluded from the second correlation.
 _WEAK = -300.0
 #: Difference to detect in Elo points, and the sum of normal quantiles for 95% confidence and 80% power.
 _DIFFERENCE, _QUANTILES = 50.0, 1.96 + 0.84
@@ -67,10 +67,9 @@ def correlations(elo: FloatArray, error: FloatArray, regrets: FloatArray, seed: 
 
 
 def positions_needed(elo: FloatArray, regrets: FloatArray) -> dict[str, float]:
-    """Return the number of positions that tells apart two players that differ by 50 Elo points.
+    """Return the number of positions required to distinguish two players that differ by 50 Elo points.
 
-    The slope is that of a line through the players. The noise is the standard deviation of paired differences, which
-    is the median over pairs of players within 200 points of each other.
+    The noise is the standard deviation of paired differences, the median over pairs of players within 200 points.
     """
     slope = -np.polyfit(elo, regrets.mean(axis=1), 1)[0]
     pairs = [(i, j) for i in range(len(elo)) for j in range(i) if abs(elo[i] - elo[j]) < 200]
@@ -80,7 +79,7 @@ def positions_needed(elo: FloatArray, regrets: FloatArray) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the table and the figures, and write them as JSON."""
+    """Print the results and write them as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="folder of a finished run of helsinki arena")
     parser.add_argument("--suite", help="position suite; default: the bundled one of the game")

@@ -3,8 +3,8 @@
     helsinki arena --players random,greedy,heuristic,net --games 1200 --num-players 4 --seed 31 --out runs/rate4
     python -m benchmarks.rating_models runs/rate4
 
-Prints for both models what they expect and what happened: how often one player finishes ahead of another, which is
-what a rating states, and how often each player wins.
+Print expected and observed frequencies for both models: how often one player finishes ahead of another, which a rating
+describes, and how often each player wins.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from helsinki_env.evaluation.rating.shares import cross_table, expected_cross_ta
 
 
 def compare(folder: Path) -> None:
-    """Print both models next to what happened, for every table with three seats or more."""
+    """Print expected and observed frequencies for every matchup with three or more seats."""
     for table in load_run(folder):
         count, seats = len(table.players), table.places.shape[1]
         if seats < 3 or not len(table):
@@ -46,11 +46,11 @@ def compare(folder: Path) -> None:
                 print(f"    {table.players[i]} wins {won.win_rate[i]:.1%} ({between}), expected {expected:.1%}")
                 for j in range(i):
                     between = f"{happened.low[i, j]:.1%} to {happened.high[i, j]:.1%}"
-                    told = f"{happened.share[i, j]:.1%} ({between}), expected {ahead[i, j]:.1%}"
-                    print(f"    {table.players[i]} ahead of {table.players[j]}: {told}")
+                    text = f"{happened.share[i, j]:.1%} ({between}), expected {ahead[i, j]:.1%}"
+                    print(f"    {table.players[i]} ahead of {table.players[j]}: {text}")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("folder", type=Path, help="a run with three or four seats")
+    parser.add_argument("folder", type=Path, help="run with three or four seats")
     compare(parser.parse_args().folder)

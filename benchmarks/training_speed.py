@@ -3,13 +3,13 @@
     python benchmarks/training_speed.py --help
     python benchmarks/training_speed.py --preset standard --rounds 3
 
-Both learn two-player games with networks of similar size and the same numbers of parallel games, epochs and samples
-per minibatch. Both may use all CPU cores. Our learner starts from a trained network, the typical state of a run.
+Both learn two-player games with networks of similar size, and with the same numbers of parallel games, epochs and
+samples per minibatch. Both may use all CPU cores. Our learner starts from a trained network, as in most of a run.
 
-The benchmark counts all steps of the games, as Stable-Baselines3 counts its time steps, and the steps that a network
+The benchmark counts all steps of the games, like the time steps of Stable-Baselines3, and the steps that a network
 evaluates. Our learner skips steps with a single legal action; Stable-Baselines3 evaluates them and learns from them.
 
-The preset of a plain network (``--preset gpu``) is measured alone, on the chosen device.
+The preset of a plain network (``--preset gpu``) is measured alone on the chosen device.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
         torch.set_num_threads(1)  # one CPU core plays, the other learns
         before = learner.decisions
         progress = learner.update()
-        learner.wait_for_rollout()  # otherwise it would play during the other learner's measurement
+        learner.wait_for_rollout()  # which would otherwise slow the other learner
         return config.num_envs * config.num_steps, learner.decisions - before, progress.seconds
 
     return update
@@ -80,7 +80,7 @@ def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
     c = preset.ppo
     env = make_sb3_env(c.num_envs, seed=seed)
     inputs, ids = int(env.observation_space.shape[0]), int(env.action_space.n)  # type: ignore[index,attr-defined]
-    # Policy and value have separate bodies: 2 (inputs w + w w) + w ids weights.
+    # Policy and value networks are separate: 2 (inputs w + w w) + w ids weights.
     width = next(w for w in range(16, 4096, 16) if 2 * (inputs * w + w * w) + w * ids >= ours)
     arch = {"net_arch": [width, width], "activation_fn": torch.nn.ReLU}
     model = MaskablePPO(
@@ -110,8 +110,8 @@ def main(
     Args:
         preset: name in configs/training or path of a YAML file; source of the numbers of games, steps and epochs.
         checkpoint: initial network of our learner; default: net:first.
-        rounds: number of updates of each learner after one warm-up update. Use an even number: games last about two
-            updates, and the cost of a step varies over a game.
+        rounds: number of updates of each learner after a warm-up update. Use an even number, because games last about
+            two updates, and the cost of a step varies over a game.
         seed: random seed of weights and games.
         device: device of a plain network; auto selects a GPU if PyTorch finds one.
         games: number of parallel games of a plain network; default: that of the preset.

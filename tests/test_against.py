@@ -22,7 +22,7 @@ from helsinki_env import HelsinkiConfig
 from helsinki_env.bench import paired
 from helsinki_env.bench.measures import MEASUREMENT_KINDS, MeasurementRequest
 from helsinki_env.bench.paired import Checkout, Comparison, Worker, median_interval
-from helsinki_env.bench.speed_tables import compared_part
+from helsinki_env.bench.speed import compared_part
 from helsinki_env.cli.commands import bench
 from helsinki_env.cli.main import main
 from helsinki_env.utils.markdown import replace_section
@@ -152,12 +152,12 @@ def test_what_cannot_be_checked_out(
         assert main(["bench", *SHORT, f"--against={revision}"]) == 2
         return capsys.readouterr().err
 
-    assert "which is no git checkout of the project; expected one: clone it" in complaint("HEAD")
+    assert "expected a git checkout of the project; clone it" in complaint("HEAD")
     git(bare, "init", "--quiet")
     git(bare, "commit", "--quiet", "--allow-empty", "--message", "nothing yet")
     assert "--against: found nowhere, expected a revision that git knows" in complaint("nowhere")
     assert "--against: found --all, expected a revision that git knows" in complaint("--all")
-    assert "--against: found HEAD, which has no package helsinki_env to measure" in complaint("HEAD")
+    assert "--against: found HEAD, expected a revision with the package helsinki_env" in complaint("HEAD")
     monkeypatch.setenv("PATH", "")
     assert "--against: found no git, which is needed" in complaint("HEAD")
 
@@ -166,7 +166,7 @@ def test_a_part_of_another_checkout_is_none_of_the_project(bare: Path, monkeypat
     git(bare, "init", "--quiet")
     monkeypatch.setattr(paired, "ROOT", bare / "site-packages")
     (bare / "site-packages").mkdir()
-    with pytest.raises(ValueError, match="which is no git checkout of the project"):
+    with pytest.raises(ValueError, match="expected a git checkout of the project"):
         Checkout("HEAD")
 
 
@@ -175,7 +175,7 @@ def test_a_part_of_another_checkout_is_none_of_the_project(bare: Path, monkeypat
     [
         ("", "AttributeError: module 'helsinki_env' has no attribute 'HelsinkiVectorEnv'"),
         ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
-        ("import os; os._exit(3)", "the process that measured it ended with status 3"),
+        ("import os; os._exit(3)", "the measuring process ended with status 3"),
         ("def HelsinkiVectorEnv(games): __import__('os')._exit(4)", "ended with status 4"),
     ],
 )
@@ -189,7 +189,7 @@ def test_what_a_revision_lacks_is_said(source: str, reason: str, tmp_path: Path)
 
 def test_a_package_from_elsewhere_is_not_measured(tmp_path: Path) -> None:
     with Worker(tmp_path) as worker:
-        assert f"not in {tmp_path}" in str(worker.ask(ASKED))
+        assert f"not from {tmp_path}" in str(worker.ask(ASKED))
 
 
 def test_rows_are_measured_in_turn_and_shown_with_what_is_missing() -> None:

@@ -528,7 +528,7 @@ def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -
             encode_results(replace(played, used=played.used | -1)),
             "game 0: used actions: found",
         ),
-        (whole[:-2], r"found [\d,]+ bytes, expected [\d,]+ as seat_decisions require"),
+        (whole[:-2], r"found [\d,]+ bytes, expected [\d,]+ according to seat_decisions"),
         (whole[:9], r"found 9 bytes, expected [\d,]+ and the actions of \d games"),
     ):
         write_checked(path, changed)

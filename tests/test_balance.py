@@ -23,12 +23,15 @@ from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import ArenaError, plan_from_dict, plan_from_yaml
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
-from helsinki_env.evaluation.balance.helsinki.covers import (
+from helsinki_env.evaluation.balance.helsinki.estimates import (
     FIRST_GAME,
+    ablation_games,
     cover_index,
     extreme_covers,
     group_by_cover,
     group_measures,
+    naive_effects,
+    select_candidates,
 )
 from helsinki_env.evaluation.balance.helsinki.figures import study_figures
 from helsinki_env.evaluation.balance.helsinki.report import chapters, study_report_files
@@ -40,8 +43,7 @@ from helsinki_env.evaluation.balance.helsinki.results import (
     read_study,
     study_results,
 )
-from helsinki_env.evaluation.balance.helsinki.screening import ablation_games, naive_effects, select_candidates
-from helsinki_env.evaluation.balance.helsinki.study import STUDY_PARTS, StudyConfig, StudyError, screening_matchup
+from helsinki_env.evaluation.balance.helsinki.study import STUDY_PARTS, StudyConfig, StudyError, matchup_name
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.rating.report import rating_report_files as ladder_files
 from helsinki_env.evaluation.rating.report import read_report
@@ -84,9 +86,7 @@ def test_a_report_on_nothing_says_how_to_play(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "gate" / "run.json").write_text("{}")
     assert main(["balance", "report", str(tmp_path)]) == 2
     shown = capsys.readouterr().err
-    assert (
-        f"of which no game has been played yet, expected some (helsinki balance run --out {tmp_path} plays it)" in shown
-    )
+    assert f"found a study without games, expected some; helsinki balance run --out {tmp_path} plays them" in shown
 
 
 @pytest.fixture(scope="module")
@@ -313,7 +313,7 @@ def test_games_that_come_in_while_a_study_is_read_are_noticed(tmp_path: Path) ->
     reading = PlayedParts(config, tmp_path)
     assert len(reading.tables("screen")) == 2
     chunk.write_bytes(kept)
-    with pytest.raises(StudyError, match="screen: the number of games changed while they were read"):
+    with pytest.raises(StudyError, match="screen: found games that were added during reading"):
         reading.courses("screen")
 
 
@@ -323,7 +323,7 @@ def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     assert read_study(tmp_path) == StudyConfig.from_dict(TINY)
     (tmp_path / "screen").mkdir()
     StudyConfig.from_dict(TINY).open(tmp_path)
-    with pytest.raises(StudyError, match="a study with seed 3, found 4 now"):
+    with pytest.raises(StudyError, match="seed: found 4, expected 3 as in the study"):
         StudyConfig.from_dict({**TINY, "seed": 4}).open(tmp_path)
     with pytest.raises(StudyError, match="found no study"):
         read_study(tmp_path / "nowhere")
@@ -349,8 +349,8 @@ def test_games_of_another_study_are_not_told_as_its_own(tmp_path: Path, capsys: 
         ({"band": 0}, "band: found 0, expected a number between"),
         ({"level": 1.5}, r"level: found 1\.5"),
         ({"classes": []}, "classes: found"),
-        ({"classes": [{"player": "random", "games": {5: 3}}]}, r"classes\[0\].games: found 5, expected numbers of"),
-        ({"classes": [{"player": "random", "games": 3}]}, r"classes\[0\].games: found 3, expected numbers of games"),
+        ({"classes": [{"player": "random", "games": {5: 3}}]}, r"classes\[0\].games: found 5, expected player counts"),
+        ({"classes": [{"player": "random", "games": 3}]}, r"classes\[0\].games: found 3, expected games or deals by player count"),
         ({"classes": [{"player": "random"}]}, r"classes\[0\]\.games: found nothing"),
         ({"classes": [{"player": "a", "games": {2: 1}}, {"player": "a", "games": {2: 1}}]}, "every player once"),
         ({"gate": {"gams": 3}}, r"gate\.gams: no such key \(found 3\), expected one of .*games"),
@@ -358,9 +358,9 @@ def test_games_of_another_study_are_not_told_as_its_own(tmp_path: Path, capsys: 
         ({"screen": {"loose": math.nan}}, "screen.loose: found nan, expected a fraction of the blocks, 0 to 1"),
         ({"band": math.nan}, "band: found nan, expected a number between 0 and 100"),
         ({"seed": 1.0}, "seed: found 1.0, expected a whole number"),
-        ({"classes": [{"player": "random", "games": {2.0: 3}}]}, r"games: found 2\.0, expected numbers of"),
+        ({"classes": [{"player": "random", "games": {2.0: 3}}]}, r"games: found 2\.0, expected player counts"),
         ({"classes": [{"player": "random", "games": {2: 3.0}}]}, r"classes\[0\].games.2: found 3\.0, expected a whole"),
-        ({"classes": [{"player": "random", "games": {2: 3, "2": 4}}]}, "expected numbers of players, each once"),
+        ({"classes": [{"player": "random", "games": {2: 3, "2": 4}}]}, "expected player counts, each once"),
         ({"gate": 3}, "gate: found 3, expected a mapping of some of reference"),
         ({"covers": {"players": 3}}, r"covers\.players: found 3, expected a list of 2 players"),
         ({"variants": {"components": ["nowhere"]}}, "nowhere"),
@@ -451,7 +451,7 @@ def test_shipped_studies_can_be_planned(name: str) -> None:
     screen = config.plan("screen")
     assert screen is not None
     assert [table.name for table in screen.tables] == [
-        screening_matchup(entry.player, n) for entry in config.classes for n in config.players if entry.games.get(n)
+        matchup_name(n, entry.player) for entry in config.classes for n in config.players if entry.games.get(n)
     ]
     assert all(table.screen is not None for table in screen.tables)
 
@@ -466,7 +466,7 @@ def test_the_command_plays_and_reports(tmp_path: Path, capsys: pytest.CaptureFix
     assert "screen: 300 games" in capsys.readouterr().out
     assert main(["balance", "report", str(run), "--out", str(tmp_path / "report")]) == 0
     assert "Wrote" in capsys.readouterr().out
-    assert "Pairs of actions are left out: found " in (tmp_path / "report" / "balance.md").read_text("utf-8")
+    assert "Pairs of actions are omitted: found " in (tmp_path / "report" / "balance.md").read_text("utf-8")
     assert (tmp_path / "report" / "balance.html").stat().st_size > 1000
     assert main(["balance", "run", str(file), "--out", str(run), "--parts", "scren"]) == 2
     assert "found 'scren', expected some of gate, screen" in capsys.readouterr().err

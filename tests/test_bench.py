@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.bench.speed import Measurement, run_benchmark
-from helsinki_env.bench.speed_tables import comparison_table
+from helsinki_env.bench.speed import Measurement, comparison_table, run_benchmark
 from helsinki_env.cli.commands.bench import SectionPage
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT

@@ -19,9 +19,8 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 from helsinki_env.data import parse_json  # noqa: E402
-from helsinki_env.evaluation.arena.bounded_parquet import BoundedParquetFile  # noqa: E402
 from helsinki_env.evaluation.arena.load import load_run  # noqa: E402
-from helsinki_env.evaluation.arena.parquet import SCHEMA, read_parquet  # noqa: E402
+from helsinki_env.evaluation.arena.parquet import SCHEMA, BoundedParquetFile, read_parquet  # noqa: E402
 from helsinki_env.evaluation.arena.plan import ArenaError  # noqa: E402
 from helsinki_env.web.uploads import UploadError, parse_upload, upload_summary  # noqa: E402
 from tests.support.server import ROOT  # noqa: E402

@@ -11,9 +11,15 @@ import pytest
 from scipy import stats
 
 from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, ScreeningDesign
-from helsinki_env.evaluation.balance.effects import AblationGames, against_others, contrasts
+from helsinki_env.evaluation.balance.effects import (
+    AblationGames,
+    Interactions,
+    against_others,
+    contrasts,
+    estimate_interactions,
+    weighted_least_squares,
+)
 from helsinki_env.evaluation.balance.helsinki.conclusions import holm
-from helsinki_env.evaluation.balance.interactions import Interactions, estimate_interactions, weighted_least_squares
 from helsinki_env.evaluation.rating import RatingError
 
 pytestmark = pytest.mark.thorough

@@ -7,7 +7,7 @@ import pytest
 
 from helsinki_env.evaluation.arena.load import RatableGames
 from helsinki_env.evaluation.rating import RatingError
-from helsinki_env.evaluation.rating.payoff import nash_average, payoff_ranking, soft_condorcet
+from helsinki_env.evaluation.rating.shares import nash_average, payoff_ranking, soft_condorcet
 
 CYCLE = np.array([[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]])
 
@@ -31,14 +31,14 @@ def games_of(share: np.ndarray, per_pair: int, skip: tuple[int, int] | None = No
     size = len(seating)
     zeros = np.zeros(size, np.int16)
     return RatableGames(
-        "a matchup",
-        tuple("ABCDEFGH"[:count]),
-        np.array(seating),
-        np.arange(size),
-        np.array(places, np.int8),
-        np.zeros((size, 2), np.int16),
-        zeros,
-        np.zeros((size, 2), np.int16),
+        name="a matchup",
+        players=tuple("ABCDEFGH"[:count]),
+        seating=np.array(seating),
+        deck=np.arange(size),
+        places=np.array(places, np.int8),
+        scores=np.zeros((size, 2), np.int16),
+        covered=zeros,
+        denied=np.zeros((size, 2), np.int16),
     )
 
 

@@ -55,8 +55,8 @@ def two_players(results: list[tuple[int, int, int]]) -> RatableGames:
     player, place = np.array(rows).T
     places = np.stack([place, 1 - place], axis=1)
     return RatableGames(
-        "two", ("a", "b"), np.stack([player, 1 - player], axis=1), np.arange(len(rows)), places.astype(np.int8),
-        (5 * (1 - places)).astype(np.int16), np.zeros(len(rows), np.int16), np.zeros(places.shape, np.int16),
+        ("a", "b"), np.stack([player, 1 - player], axis=1), places.astype(np.int8), (5 * (1 - places)).astype(np.int16),
+        "two", np.arange(len(rows)), np.zeros(len(rows), np.int16), np.zeros(places.shape, np.int16),
     )  # fmt: skip
 
 
@@ -94,9 +94,8 @@ def test_the_parts_of_units_add_up_to_the_whole() -> None:
 
 def test_the_likelihood_of_one_game_is_what_the_model_says() -> None:
     games = RatableGames(
-        "one", ("a", "b", "c"), np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]]), np.arange(3),
-        np.array([[2, 0, 1]] * 3, np.int8), np.zeros((3, 3), np.int16),
-        np.zeros(3, np.int16), np.zeros((3, 3), np.int16),
+        ("a", "b", "c"), np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]]), np.array([[2, 0, 1]] * 3, np.int8),
+        np.zeros((3, 3), np.int16), "one", np.arange(3), np.zeros(3, np.int16), np.zeros((3, 3), np.int16),
     )  # fmt: skip
     model = build_model(games.players, games.seating, games.places, games.deck, virtual_games=0.0)
     theta = np.array([0.4, -0.7, 0.2, 0.1])

@@ -220,10 +220,10 @@ def test_games_must_be_whole() -> None:
     whole = games.decisions[1]
     n = len(whole)
     games.decisions[1] = whole[:-1]
-    with pytest.raises(ValueError, match=rf"game 1: found {n - 1} decisions, after which the game is not over"):
+    with pytest.raises(ValueError, match=rf"game 1: found {n - 1} decisions of an unfinished game"):
         games.replay()
     games.decisions[1] = whole[:0]
-    with pytest.raises(ValueError, match="game 1: found 0 decisions, after which the game is not over"):
+    with pytest.raises(ValueError, match="game 1: found 0 decisions of an unfinished game"):
         games.replay()
     games.decisions[1] = np.append(whole, whole[-1])
     with pytest.raises(ValueError, match=rf"game 1, decision {n}: .*: the game is over"):

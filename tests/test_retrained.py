@@ -24,13 +24,13 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.balance.effects import estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki.base import StudyError
+from helsinki_env.evaluation.balance.helsinki.estimates import ablation_games
 from helsinki_env.evaluation.balance.helsinki.retraining import (
     RetrainingConfig,
     TrainingJob,
     claim_conclusion,
     retraining_report_files,
 )
-from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
@@ -247,7 +247,7 @@ def test_networks_have_names_that_say_what_they_learnt() -> None:
         ({"screen": {2: 250}}, r"screen\.2: found 250, expected at least 300, 150 deals in all seats"),
         ({"design": {"loose": 0.0}}, r"design\.loose: found 0\.0, expected some deals with sets of random size"),
         ({"design": {"sizes": [3, 3]}}, r"design\.sizes: found \[3, 3\], expected several sizes"),
-        ({"meetings": {3: 500}}, "meetings: found .*, expected games for the same numbers of players as for screen"),
+        ({"meetings": {3: 500}}, "meetings: found .*, expected games for the same player counts as for screen"),
         ({"design": {"copies": 0}}, r"design\.copies: found 0"),
         ({"band": -1}, "band: found -1, expected a number"),
         ({"presets": "quick"}, "presets: no such key .* did you mean 'preset'"),
@@ -285,7 +285,7 @@ def test_what_cannot_be_asked_is_said_before_anything_is_learnt(
     assert "covered: found [0, 5], expected none" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
     assert main([*written(tmp_path, band=2.0), "--out", str(made)]) == 2
-    assert "there is a retraining with preset '" in capsys.readouterr().err
+    assert "preset: found '" in capsys.readouterr().err
     assert main([*written(tmp_path, {"minutes": 1e-6}), *out]) == 2
     assert "found an unfinished training after 1e-06 minutes" in capsys.readouterr().err
     assert main([*written(tmp_path), *out]) == 0  # with more of them it goes on

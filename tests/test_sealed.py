@@ -10,8 +10,8 @@ import pytest
 from helsinki_env.cli.main import main
 from helsinki_env.data import with_digest
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.evaluation.gauntlet.certificate import seal_gauntlet, seal_of
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from helsinki_env.evaluation.gauntlet.sealed import seal_gauntlet, seal_of
 from tests.test_compliance import TINY
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]

@@ -13,7 +13,7 @@ import pytest
 
 from helsinki_env.evaluation.arena.load import RatableGames
 from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
-from helsinki_env.evaluation.balance.helsinki.covers import seat_win_rates
+from helsinki_env.evaluation.balance.helsinki.estimates import seat_win_rates
 from helsinki_env.evaluation.match_stats import fractional_wins, midranks, player_result
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.plackett_luce import (
@@ -41,7 +41,7 @@ def games_of(places: list[list[int]], seating: list[list[int]], deck: list[int] 
     decks = np.arange(count) if deck is None else np.array(deck)
     names = tuple("abcd"[: 1 + int(np.max(seating))])
     where = np.array(places, np.int8)
-    return RatableGames("ties", names, np.array(seating), decks, where, nothing, np.zeros(count, np.int16), nothing)
+    return RatableGames(names, np.array(seating), where, nothing, "ties", decks, np.zeros(count, np.int16), nothing)
 
 
 def with_ties(seats: int, decks: int, seed: int = 0) -> RatableGames:
@@ -243,7 +243,7 @@ def test_the_bootstrap_and_the_sandwich_agree_on_tied_games() -> None:
 @pytest.mark.parametrize("places", [[2, 2, 0], [0, 0, 1], [1, 1, 1], [0, 2, 2]])
 def test_places_that_skip_none_or_too_many_are_refused(places: list[int]) -> None:
     games = games_of([[0, 1, 2], places, [0, 0, 2]], [[0, 1, 2], [1, 2, 0], [2, 0, 1]])
-    with pytest.raises(RatingError, match=r"in game 1, expected .*: for each seat the number of seats"):
+    with pytest.raises(RatingError, match=r"in game 1, expected .*, the number of seats that did better"):
         modelled(games)
 
 

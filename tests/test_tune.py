@@ -113,16 +113,16 @@ def test_shipped_files_can_be_read(name: str, free: int) -> None:
         ({"numbers": {"two_points": {"prize": [1, 2]}}}, r"numbers\.two_points\.prize: no such key"),
         ({"numbers": {"two_points": {"cost": [1, 4]}}}, r"numbers\.two_points\.cost\[1\]: found 4, expected .* 0 to 3"),
         ({"numbers": {"two_points": {"cost": [2, 1]}}}, r"cost: found \[2, 1\], expected the lower number first"),
-        ({"numbers": {"any_side": {"strength": [1, 2]}}}, "no such key, as any_side has a cost but no strength"),
+        ({"numbers": {"any_side": {"strength": [1, 2]}}}, "no such key, because any_side has no strength"),
         ({"numbers": {"any_side": {"cost": [1, 1]}}}, "numbers: found .*, expected at least one number that may"),
         ({"numbers": 3}, "numbers: found 3, expected a mapping"),
-        ({"numbers": "covered"}, "most: found 2, expected 5, as many as the rulebook's variant covers"),
-        ({"games": {}}, r"games: screen: found \{\}, expected games for at least one number of players"),
+        ({"numbers": "covered"}, "most: found 2, expected 5 as in the rulebook's variant"),
+        ({"games": {}}, r"games: screen: found \{\}, expected games for at least one player count"),
         ({"games": GAMES | {"proof": {3: 9000}}}, r"games\.proof: found .*, expected games for 2 players, as for"),
         ({"games": GAMES | {"slopes": {2: 100}}}, r"games\.slopes\.2: found 100, expected at least 1,920, 48 for each"),
         ({"aim": "lifted"}, "aim: found 'lifted', expected an aim: one of balance, lift"),
         ({"aim": None}, "aim: found None, expected an aim: one of balance, lift"),
-        ({"floor": 1.2}, r"floor: found 1\.2, expected a fraction of the level of the published board, from 0 \(no fl"),
+        ({"floor": 1.2}, r"floor: found 1\.2, expected a fraction of the level of the published board, 0 \(no fl"),
         ({"floor": 90}, "floor: found 90, expected a fraction of the level"),
         ({"floor": -0.1}, r"floor: found -0\.1, expected a fraction of the level"),
         ({"floor": True}, "floor: found True, expected a fraction of the level"),
@@ -130,7 +130,7 @@ def test_shipped_files_can_be_read(name: str, free: int) -> None:
         ({"floor": "90 %"}, "floor: found '90 %', expected a fraction of the level"),
         ({"floor": float("nan")}, "floor: found nan, expected a fraction of the level"),
         ({"components": "nowhere"}, "nowhere"),
-        ({"weaker": "heuristic"}, "weaker: found 'heuristic', expected another player"),
+        ({"weaker": "heuristic"}, "weaker: found 'heuristic', expected a player other than the main player"),
     ],
 )
 def test_what_is_written_wrongly_is_refused_by_name(changes: dict[str, Any], message: str) -> None:
@@ -256,7 +256,7 @@ def test_a_board_in_balance_stays_as_it_is() -> None:
     assert found.proposal is None
     assert heard == ["screen"]
     config = asked(band=0.1)
-    assert search(config, simulated(config, level_worth, 4)).outcome == "not surely beyond"
+    assert search(config, simulated(config, level_worth, 4)).outcome == "not beyond"
 
 
 def test_a_spoilt_action_is_found_and_put_right() -> None:
@@ -470,7 +470,7 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     assert data["change"][0]["now"] > 1
     assert data["after"]["beyond_high"] < data["before"]["beyond_low"]
     levels = [data[name]["screen"][0]["level"]["level"] for name in ("before", "after")]
-    told = f"Level (mean effect of an action, 2 players): from {levels[0]:.1f} to {levels[1]:.1f} games of 100."
+    told = f"Level (mean effect of an action, 2 players): from {levels[0]:.1f} to {levels[1]:.1f} games per 100."
     assert told in data["summary"]
     page = files[Path("tune.md")].decode()
     assert f"'two points' costs {data['change'][0]['now']} instead of 1 (coats of arms)" in page
@@ -487,7 +487,7 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     for path, content in judged.items():
         assert (tmp_path / "other" / "report" / path).read_bytes() == content, "so it is with who judges"
     assert main([*command, "--max-changes", "1", "--player", "greedy"]) == 2
-    assert "there is a tuning with player 'random', found 'greedy' now" in capsys.readouterr().err
+    assert "player: found 'greedy', expected 'random' as in the tuning" in capsys.readouterr().err
 
 
 @pytest.mark.nightly
@@ -522,11 +522,11 @@ def test_nothing_is_proposed_for_a_board_in_balance(tmp_path: Path) -> None:
     assert (data["outcome"], data["change"], data["after"], data["tried"]) == ("in the band", [], None, [])
     assert list(data["provenance"]["parts"]) == ["screen"]
     page = files[Path("tune.md")].decode()
-    assert "- All actions lie within the margin of ±50 games of 100 around the average action" in page
+    assert "- All actions lie within the margin of ±50 games per 100 around the average action" in page
     assert "proposal" not in page
     level = data["before"]["screen"][0]["level"]
     assert level["level_low"] < level["level"] < level["level_high"]
-    assert f"Level (mean effect of an action, 2 players): {level['level']:.1f} games of 100." in data["summary"]
+    assert f"Level (mean effect of an action, 2 players): {level['level']:.1f} games per 100." in data["summary"]
     dead = f"{len(level['dead'])} ({level['dead_low']} to {level['dead_high']})"
     names = ", ".join(name.replace("_", " ") for name in level["dead"])
     told = f"| 2 players, published | {names} | {level['level']:.2f} "
@@ -587,7 +587,7 @@ def test_whatever_a_report_needs_is_looked_at_before_anybody_plays_about_it(
     ("change", "message"),
     [
         ({"action": "no_hand_limit"}, r"change\[0\]: found .*, expected a number that the search was free to change"),
-        ({"was": 1}, r"change\[0\]\.was: found 1, expected 2, as the component file has it"),
+        ({"was": 1}, r"change\[0\]\.was: found 1, expected 2 as in the component file"),
         ({"now": 9}, r"change\[0\]\.now: found 9, expected one of "),
     ],
 )
@@ -658,5 +658,5 @@ def test_something_else_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     config.open(tmp_path)
     (tmp_path / "screen").mkdir()
     config.open(tmp_path)
-    with pytest.raises(StudyError, match=r"there is a tuning with numbers .* found 'all' now"):
+    with pytest.raises(StudyError, match=r"numbers: found 'all', expected .* as in the tuning"):
         replace(config, most=2, numbers="all").open(tmp_path)

@@ -91,7 +91,7 @@ def test_too_strong() -> None:
     verdict = one_verdict((0.2, 0.6), (3.0, 0.6), (4.1, 0.6))
     assert verdict.verdict == "overpowered"
     assert verdict.why == (
-        "above the margin of 1 for both of the strongest players; games of 100, compared with the average action: "
+        "above the margin of 1 for both of the strongest players; games per 100, compared with the average action: "
         "net +4.1 (+3.5 to +4.7), search +3.0 (+2.4 to +3.6)"
     )
     # search is 10 errors beyond the band, net 15.5: the larger p value counts
@@ -117,13 +117,16 @@ def test_balanced() -> None:
 @pytest.mark.parametrize(
     ("of", "why"),
     [
-        (((3.0, 0.6), (1.5, 0.6)), "undecided for net on which side of the margin of 1 the action lies; "),
-        (((-1.0, 0.6), (0.0, 0.6)), "undecided for search on which side of the margin of 1 the action lies; "),
-        (((0.0, 2.0), (0.0, 2.0)), "undecided for net and search on which side of the margin"),
-        (((3.0, 0.6), (0.0, 0.6)), "the strongest players disagree on which side of the margin of 1 the action lies; "),
+        (((3.0, 0.6), (1.5, 0.6)), "for net the interval contains an edge of the margin of 1; "),
+        (((-1.0, 0.6), (0.0, 0.6)), "for search the interval contains an edge of the margin of 1; "),
+        (((0.0, 2.0), (0.0, 2.0)), "for net and search the interval contains an edge"),
+        (
+            ((3.0, 0.6), (0.0, 0.6)),
+            "the strongest players disagree whether the action is above, within or below the margin of 1; ",
+        ),
         (
             ((3.0, 0.6), (-3.0, 0.6)),
-            "the strongest players disagree on which side of the margin of 1 the action lies; ",
+            "the strongest players disagree whether the action is above, within or below the margin of 1; ",
         ),
         (
             ((-0.1, 0.6), (3.0, 0.6), (3.0, 0.6)),
@@ -155,7 +158,7 @@ def test_p_values_of_many_actions_are_adjusted() -> None:
     # three alike: Holm multiplies by 45 for the first, and the others are no smaller
     assert found.adjusted == pytest.approx(45 * found.p)
     assert found.verdict == "undecided"
-    assert "but that may be chance among all actions (adjusted p 0.051, expected at most 0.05); " in found.why
+    assert "but not significantly among all actions (adjusted p 0.051, expected at most 0.05); " in found.why
     assert [verdict.verdict for verdict in verdicts].count("undecided") == 3
     assert {verdict.verdict for verdict in draw_conclusions(group, level=0.94) if verdict.action == "two_points"} == {
         "overpowered"
@@ -190,7 +193,7 @@ def test_other_bands_and_orders() -> None:
         ([finding("net", 1, 3.0), finding("net", 1, 3.0)], "'two_points', 2 players, 'net': found twice"),
         (
             [finding("net", 1, 3.0), finding("net", 2, 3.0, action="any_side"), finding("search", 0, 3.0)],
-            "found strength 2, expected one strength",
+            "found strength 2, expected the same strength",
         ),
         (
             [finding("net", 1, 3.0), finding("search", 0, 3.0), finding("net", 1, 3.0, action="any_side")],
@@ -198,8 +201,8 @@ def test_other_bands_and_orders() -> None:
         ),
         ([finding("net", 1, float("nan"))], "expected finite numbers"),
         ([replace(finding("net", 1, 3.0), high=float("inf"))], "expected finite numbers"),
-        ([replace(finding("net", 1, 3.0), error=0.0)], "an error above zero"),
-        ([replace(finding("net", 1, 3.0), low=3.5)], "the estimate within its interval"),
+        ([replace(finding("net", 1, 3.0), error=0.0)], "a positive error"),
+        ([replace(finding("net", 1, 3.0), low=3.5)], "an estimate within its interval"),
     ],
 )
 def test_what_cannot_be_judged_is_refused(wrong: list[Finding], message: str) -> None:

@@ -18,8 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from helsinki_env.bench.speed import machine
-from helsinki_env.bench.speed_tables import machine_text
+from helsinki_env.bench.speed import machine, machine_text
 from helsinki_env.utils import markdown
 
 HERE = Path(__file__).resolve().parent

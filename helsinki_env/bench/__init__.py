@@ -1,1 +1,1 @@
-"""Speed benchmark of the environments: what ``helsinki bench`` measures."""
+"""Speed benchmark of the environments, the measurements of ``helsinki bench``."""

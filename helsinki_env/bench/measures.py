@@ -1,13 +1,13 @@
 """Speed measurements that work with any version of the project, and the process that runs them.
 
-All games are uniformly random legal play, except for the search players. A measurement is prepared once, which includes
-compilation, and can then be repeated: it takes a time in seconds and returns actions per second.
+All games are uniformly random legal play, except for the search players. The preparation of a measurement includes
+compilation. The prepared measurement is a function from a time in seconds to actions per second.
 
     PYTHONPATH=CHECKOUT python -P measures.py
 
-measures the project of a checkout. For each JSON request line (see `MeasurementRequest` and `MEASUREMENT_KINDS`) it
-writes a line with the rate, or with the reason why there is none. It uses only long-standing public names of the
-project and imports them on demand. A version that lacks a name loses only the rows that need it.
+measures the project in a checkout. For each JSON line with a `MeasurementRequest`, it writes a line with the rate or
+with the reason why there is none. It uses only long-standing public names of the project and imports them on demand. A
+version without a name lacks only the rows that need it.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-#: Steps before timing starts, so that the games of a batch are in different phases.
+#: Steps before timing, so that the games of a batch are in different phases.
 _MIXED = 128
-#: Games that the heuristic plays to the end between two clock checks.
+#: Games per call in heuristic playouts.
 _GUIDED = 256
-#: A search player is queried for one in this many actions of a game, with an offset that grows with each repetition.
+#: A search player chooses every fifth action of a game; the first one changes with each repetition.
 _EVERY = 5
 
-#: Takes seconds, returns actions per second.
+#: Function from seconds to actions per second.
 Rate = Callable[[float], float]
-#: As `Rate`, for the environment alone and including action selection.
+#: Function from seconds to actions per second of the environment alone and including action selection.
 Rates = Callable[[float], tuple[float, float]]
 
 
 def medians(period: Callable[[], tuple[float, ...]], seconds: float) -> tuple[float, ...]:
-    """Return the median of each rate over repeated periods, at least three and at least `seconds` in all."""
+    """Return the median of each rate over repeated periods, at least three and at least `seconds` in total."""
     found: list[tuple[float, ...]] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(found) < 3:
@@ -62,7 +62,7 @@ def median_rate(run: Callable[[], int], seconds: float) -> float:
 
 
 def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: float) -> tuple[float, float]:
-    """Return median actions per second, (step alone, with action selection), from one run that times both."""
+    """Return median actions per second, (step alone, with action selection), from one run."""
     clock = time.perf_counter
 
     def period() -> tuple[float, float]:
@@ -83,17 +83,16 @@ def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: 
 
 
 def _first_name(*names: str) -> Any:
-    """Return the first of some names ``"module:attribute"`` that exists; earlier revisions had other names."""
-    for name in names[:-1]:
+    """Return the first existing name ``"module:attribute"``; earlier revisions had other names."""
+    for name in names:
         module, _, attribute = name.partition(":")
         with suppress(ImportError, AttributeError):
             return getattr(import_module(module), attribute)
-    module, _, attribute = names[-1].partition(":")
-    return getattr(import_module(module), attribute)
+    raise ImportError(f"found none of the names {', '.join(names)}")
 
 
 def _sampling() -> tuple[Any, Any]:
-    """Return the kernel that samples actions, and the function that makes its random keys."""
+    """Return the kernel that samples actions, and the function that creates its random keys."""
     module = "helsinki_env.engine.playout"
     return (
         _first_name(f"{module}:sample_actions", f"{module}:choose_uniformly"),
@@ -102,7 +101,7 @@ def _sampling() -> tuple[Any, Any]:
 
 
 def prepare_steps(env: Any) -> Rates:
-    """Prepare steps of a batch, of all seats or of one learning seat."""
+    """Prepare steps of a batch, for all seats or for one learning seat."""
     sample_actions, random_keys = _sampling()
     words, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
@@ -176,7 +175,7 @@ def playouts(env: Any) -> Rate:
 
 
 def prepare_heuristic_playouts(env: Any) -> Rate:
-    """Prepare games that the heuristic plays to the end in compiled code, as in the search players."""
+    """Prepare playouts by the heuristic in compiled code, as in the search players."""
     play_out_guided = _first_name(
         "helsinki_env.agents.heuristic:play_out_with_heuristic",
         "helsinki_env.agents.heuristic.player:play_out_with_heuristic",
@@ -196,7 +195,7 @@ def prepare_heuristic_playouts(env: Any) -> Rate:
 
 
 def prepare_sampling(env: Any) -> Rate:
-    """Prepare the sampling of random legal actions for a batch whose games are in different phases."""
+    """Prepare the sampling of random legal actions for a batch of games in different phases."""
     sample_actions, random_keys = _sampling()
     words, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
     mask = env.reset(seed=0)[0]["action_mask"]
@@ -211,7 +210,7 @@ def prepare_sampling(env: Any) -> Rate:
 
 
 def _random_lines(first: Any, games: int) -> list[list[int]]:
-    """Return random legal actions from the start of a game to its end, for each of some games."""
+    """Return the actions of random games from the start to the end."""
     rng, lines = random.Random(0), []
     for _ in range(games):
         game, line = first.clone(), []
@@ -243,7 +242,7 @@ def masking_one(first: Any) -> Rate:
         games.append(games[-1].clone())
         games[-1].step(action)
 
-    method = "action_mask" if hasattr(first, "action_mask") else "legal_mask"  # its former name
+    method = "action_mask" if hasattr(first, "action_mask") else "legal_mask"  # the former name
     masks = [getattr(game, method) for game in games]
 
     def run() -> int:
@@ -257,10 +256,9 @@ def masking_one(first: Any) -> Rate:
 def prepare_search_actions(
     player: Any, first: Any, line: Sequence[int] = (), every: int = 1, turn: int = 0
 ) -> Callable[[], float]:
-    """Return a function that plays a game along `line` and returns actions with a choice per second.
+    """Return a function that plays a game along `line`, or by the player's own actions, and returns choices per second.
 
-    The player is queried for one in `every` actions with a choice, from the one with index `turn` on. Without a line it
-    plays its own actions.
+    The player makes one in `every` choices, from the choice with index `turn` on.
     """
     decide = _first_name("helsinki_env.agents.base:choose_action", "agents.base:decide")
 
@@ -295,20 +293,20 @@ class MeasurementRequest(NamedTuple):
     threads: int  # number of threads of the multithreaded row
     line: list[int]  # actions of a game with seed 0 to its end, along which players are queried
     turn: int  # number of previous repetitions
-    seconds: float  # measurement time; search players may exceed it
+    seconds: float  # measurement time, which search players may exceed
 
 
 class MeasurementKind(NamedTuple):
     """A kind of measurement."""
 
     name: str  # description for users
-    prepare: Callable[[MeasurementRequest], Rate]  # prepares the measurement
+    prepare: Callable[[MeasurementRequest], Rate]
     single: bool = False  # whether it measures one game at a time
     threaded: bool = False  # whether it uses several threads
 
 
 def _named(asked: MeasurementRequest, name: str) -> Any:
-    """Return a public, game-specific name of the package; AttributeError if it does not exist."""
+    """Return a game-specific public object of the package, such as `HelsinkiVectorEnv`."""
     return getattr(import_module("helsinki_env"), asked.game.capitalize() + name)
 
 
@@ -364,16 +362,16 @@ MEASUREMENT_KINDS = {
         "one game: action_mask after a step", lambda asked: masking_one(_first(asked)), single=True
     ),
 }
-"""Rows of a comparison by key, with two players unless the name says otherwise."""
+"""Rows of a comparison by key, with two players unless stated otherwise."""
 
 
 def row_of(key: str) -> MeasurementKind:
-    """Return a row by its key: one of `MEASUREMENT_KINDS`, or a player."""
+    """Return a row by its key in `MEASUREMENT_KINDS` or by the name of a player."""
     return MEASUREMENT_KINDS.get(key) or MeasurementKind(f"{key}, decisions with a choice", _player, single=True)
 
 
 def _answer(asked: MeasurementRequest, prepared: dict[tuple[str, str], Rate]) -> dict[str, Any]:
-    """Run a measurement; reuse a preparation for the same row and discard one for another row."""
+    """Run a measurement; keep the preparation until another row is requested."""
     key = asked.row, asked.game
     try:
         if key not in prepared:
@@ -389,7 +387,7 @@ def _reason(problem: Exception) -> dict[str, Any]:
 
 
 def _serve(questions: TextIO, answers: TextIO) -> None:
-    """Answer requests until the input ends; the first answer names the package that is measured."""
+    """Answer requests until the end of the input; the first answer names the measured package."""
 
     def say(answer: dict[str, Any]) -> None:
         print(json.dumps(answer), file=answers, flush=True)
@@ -405,5 +403,5 @@ def _serve(questions: TextIO, answers: TextIO) -> None:
 
 if __name__ == "__main__":
     with os.fdopen(os.dup(1), "w") as channel:
-        os.dup2(2, 1)  # other output must not mix with the answers
+        os.dup2(2, 1)  # separates other output from the answers
         _serve(sys.stdin, channel)

@@ -1,10 +1,10 @@
 """Compare the project's speed with an earlier revision by paired measurements.
 
-The revision is checked out as a git worktree in a temporary folder. The speed of a machine varies over time. Two
-processes therefore run in parallel, one for each revision. Each row is measured in the order A, B, B, A within seconds,
-so slow changes affect both alike. These measurements form a pair. The next pair uses new processes, because memory
-layout is random too, and starts with the other revision. A row reports the median, minimum and maximum of the ratios of
-its pairs. The interval for the median comes from order statistics and assumes only that pairs are independent.
+The revision is checked out as a git worktree in a temporary folder. Because the speed of a machine varies, two
+processes run side by side, one for each revision. Each row is measured in the order A, B, B, A within seconds, so that
+slow changes affect both alike. These measurements are a pair. The next pair uses new processes, because memory layout
+is also random, and starts with the other revision. A row reports the median, minimum and maximum of the ratios of its
+pairs. The interval of the median is based on order statistics and assumes only that pairs are independent.
 """
 
 from __future__ import annotations
@@ -38,10 +38,7 @@ ROOT = Path(helsinki_env.__file__).resolve().parent.parent
 
 
 def _git(*words: str) -> str | None:
-    """Return git's output for the project, or None if it fails.
-
-    Ctrl-C must stop this program and not git, and hooks are for developers in a checkout only.
-    """
+    """Run git in the project, without hooks and isolated from Ctrl-C; return its output, or None if it fails."""
     command = ["git", "-C", str(ROOT), "-c", "core.hooksPath=/dev/null", *words]
     try:
         done = subprocess.run(
@@ -53,48 +50,38 @@ def _git(*words: str) -> str | None:
 
 
 def described() -> str:
-    """Return a description of the running revision."""
+    """Describe the running revision."""
     commit = _git("rev-parse", "--short=7", "HEAD")
     changed = _git("status", "--porcelain", "--untracked-files=no")
     return f"{commit} with changes" if changed else f"{commit}"
 
 
 class Checkout:
-    """Context manager for a revision in a temporary folder.
+    """Context manager that checks a git revision out into a temporary folder, which may hold further files.
 
-    Args:
-        revision: any revision that git accepts.
-
-    Attributes:
-        commit: its short hash.
-        date: its commit date.
-        scratch: temporary folder for related files, removed with the checkout.
-        folder: the folder of its files.
-
-    Raises:
-        ValueError: if the project is not a git checkout, or the revision does not exist or lacks the project.
+    Raise ValueError if the project is not a git checkout, or the revision does not exist or lacks the project.
     """
 
     def __init__(self, revision: str) -> None:
         top = _git("rev-parse", "--show-toplevel")
         if top is None or Path(top).resolve() != ROOT:
             raise UserError(
-                f"--against: found {shorten(ROOT)}, which is no git checkout of the project; expected one: clone it, "
-                "install that with pip install -e, and start the command there"
+                f"--against: found {shorten(ROOT)}, expected a git checkout of the project; clone it, install the "
+                "clone with pip install -e, and run the command there"
             )
-        # Without this, git would parse a name that begins with a dash as an option.
+        # Revisions that begin with a dash are not options.
         commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if commit is None:
             raise UserError(f"--against: found {shorten(revision)}, expected a revision that git knows, such as HEAD~1")
         if _git("cat-file", "-e", f"{commit}:helsinki_env/__init__.py") is None:
-            raise UserError(f"--against: found {shorten(revision)}, which has no package helsinki_env to measure")
+            raise UserError(f"--against: found {shorten(revision)}, expected a revision with the package helsinki_env")
         self.commit, self._full = commit[:7], commit
         self.date = _git("show", "--no-patch", "--format=%cs", commit) or ""
         self.scratch = Path()
 
     @property
     def folder(self) -> Path:
-        """The folder of its files."""
+        """The folder of the checkout."""
         return self.scratch / self.commit
 
     def __enter__(self) -> Checkout:
@@ -107,7 +94,7 @@ class Checkout:
         return self
 
     def remove(self) -> None:
-        """Remove the checkout unless it is already removed."""
+        """Remove the checkout if it exists."""
         if self.scratch.exists():
             _git("worktree", "remove", "--force", str(self.folder))
             shutil.rmtree(self.scratch, ignore_errors=True)
@@ -118,7 +105,7 @@ class Checkout:
 
 
 class Worker:
-    """A process that measures the checkout in a folder, restarted if it ends; `cache` holds its machine code."""
+    """A process that measures the checkout in a folder and restarts on demand; `cache` is for its machine code."""
 
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
         path = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -137,7 +124,7 @@ class Worker:
 
     def _start(self) -> str:
         """Start the process; return the reason why it cannot measure, or an empty string."""
-        # -P: modules in the program's folder must not be imported. A new session isolates it from Ctrl-C.
+        # -P excludes the modules in the folder of the program. A new session isolates the process from Ctrl-C.
         self._process = subprocess.Popen(
             [sys.executable, "-P", measures.__file__],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -146,7 +133,7 @@ class Worker:
         answer = self._answer()
         package = Path(answer.get("package") or self._folder)
         if not package.resolve().is_relative_to(self._folder.resolve()):
-            answer = {"why": f"Python finds the package in {package.parent}, not in {self._folder}"}
+            answer = {"why": f"Python imports the package from {package.parent}, not from {self._folder}"}
         if "why" in answer:
             self.stop()
         return str(answer.get("why", ""))
@@ -156,7 +143,7 @@ class Worker:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         if question:
-            with suppress(BrokenPipeError):  # then there is no answer
+            with suppress(BrokenPipeError):
                 print(question, file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         if line:
@@ -164,7 +151,7 @@ class Worker:
             return answer
         status = self._process.wait()
         self.stop()
-        return {"why": f"the process that measured it ended with status {status}"}
+        return {"why": f"the measuring process ended with status {status}"}
 
     def stop(self) -> None:
         """End the process."""
@@ -175,7 +162,7 @@ class Worker:
                 process.communicate()
 
     def __enter__(self) -> Worker:
-        """Return the worker; the process starts on demand."""
+        """Return the worker."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -188,10 +175,10 @@ _GLANCE = 0.01
 
 
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
-    """Return a confidence interval for the population median, None if there are too few values (6 suffice for 95%).
+    """Return a confidence interval for the population median, None for too few values (6 suffice for 95%).
 
-    It extends from the kth smallest to the kth largest value. k is the largest number for which fewer than k heads in n
-    coin flips, for n values, are sufficiently rare (an inverted sign test).
+    It inverts a sign test: it extends from the kth smallest to the kth largest of n values, with the largest k for
+    which fewer than k heads in n coin flips are sufficiently rare.
     """
     ordered, throws, fewer, k = sorted(values), len(values), 0, 0
     while 2 * (fewer + math.comb(throws, k)) <= (1 - confidence) * 2**throws:
@@ -201,7 +188,7 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[
 
 
 def _summary(ratios: Sequence[float]) -> dict[str, Any]:
-    """Return summary statistics of ratios, or an empty dict without ratios."""
+    """Return summary statistics of ratios, empty without ratios."""
     if not ratios:
         return {}
     found = {"median": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)}
@@ -219,10 +206,10 @@ class ComparisonRow:
     threads: int  # number of threads for a step
     #: Actions per second in each pair, of the running project (now) and the other revision (then).
     rates: dict[str, list[float]] = field(default_factory=lambda: {"now": [], "then": []})
-    lacks: dict[str, str] = field(default_factory=dict)  # reason why a revision cannot be measured
+    lacks: dict[str, str] = field(default_factory=dict)  # reasons why revisions cannot be measured
 
     def against(self, other: list[float]) -> list[float]:
-        """Return the speed ratio of the running project to other rates, pair by pair."""
+        """Return the ratios of the running project's rates to other rates, pair by pair."""
         return [one / two for one, two in zip(self.rates["now"], other, strict=False)]
 
     def data(self) -> dict[str, Any]:
@@ -233,20 +220,7 @@ class ComparisonRow:
 
 
 class Comparison:
-    """A comparison and its results so far.
-
-    Args:
-        checkout: the other revision.
-        configs: the default configuration of each game.
-        rows: measurements: keys of `measures.MEASUREMENT_KINDS` or names of players.
-        games: batch size.
-        threads: number of threads of the multithreaded row.
-        seconds: for each row, pair and revision.
-
-    Attributes:
-        rows: one for each game and key.
-        pairs: number of complete pairs.
-    """
+    """A comparison and its results so far; `rows` are keys of `measures.MEASUREMENT_KINDS` or names of players."""
 
     def __init__(
         self, checkout: Checkout, configs: Sequence[Any], rows: Sequence[str], games: int, threads: int, seconds: float
@@ -264,7 +238,7 @@ class Comparison:
                 self.rows.append(ComparisonRow(game, key, row.name, *shape))
 
     def warm(self, advance: Callable[[int], None]) -> None:
-        """Compile the measured code and detect missing rows; `advance` is called after each row."""
+        """Compile the measured code and detect missing rows; call `advance` after each row."""
         with self._workers() as workers:
             for row in self.rows:
                 self._measure(row, workers, ("then", "now"), _GLANCE)
@@ -272,7 +246,7 @@ class Comparison:
                 advance(1)
 
     def measure_pair(self, advance: Callable[[int], None]) -> None:
-        """Measure a pair; `advance` is called after each row."""
+        """Measure a pair; call `advance` after each row."""
         with self._workers() as workers:
             for place, row in enumerate(self.rows):
                 sides = ("now", "then") if (self.pairs + place) % 2 else ("then", "now")
@@ -304,7 +278,7 @@ class Comparison:
                 row.rates[side].append(statistics.mean(rates))
 
     def within(self) -> list[dict[str, Any]]:
-        """Return ratios within the running project: several threads to one, and other games to the first."""
+        """Return ratios within the running project: several threads to one, and other games to the first game."""
         rows = {(row.game, row.row): row for row in self.rows}
         pairs = []
         first = self.rows[0].game
@@ -331,7 +305,7 @@ class Comparison:
 
 
 def _line(config: Any) -> list[int]:
-    """Return the actions of a game of the heuristic against itself, with seed 0."""
+    """Return the actions of a game of the heuristic against itself with seed 0."""
     game, player = spec_of(config).game(config, seed=0), make_player("heuristic", config)
     line: list[int] = []
     while not game.done:

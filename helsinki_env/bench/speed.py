@@ -1,20 +1,27 @@
 """Measure the environment's speed on this machine: actions per second, and the ratio to a baseline of the same run.
 
-Machines are shared, throttled and noisy, so an absolute figure says little about the code. The baseline is a compiled
-loop that only writes 1 KB of observation and a mask for each step. Any environment of this size must write about as
-much, and the baseline is the same for every game. Every figure is the median of repeated measurements of uniformly
-random legal play. The exceptions are the search players at the end, which play their own games.
+Absolute rates depend on the machine and its load. The baseline is a compiled loop that only writes 1 KB of observation
+and a mask for each step. Any environment of this size must write about as much, and the baseline is the same for every
+game. All rates are medians of repeated measurements of uniformly random legal play, except those of the search players,
+which play their own games.
+
+`measure_tensors` measures tensor environments on a GPU or CPU. The tables are for terminals and pages.
 """
 
 from __future__ import annotations
 
 import platform
+import statistics
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
 
 import helsinki_env
 from helsinki_env.agents.registry import make_player
@@ -35,6 +42,8 @@ from helsinki_env.engine.states import copy_states
 from helsinki_env.envs.aec import GameAECEnv, OrderEnforced
 from helsinki_env.envs.threads import ThreadPool
 from helsinki_env.envs.vector import GameVectorEnv
+from helsinki_env.utils import markdown
+from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.machine import cpu_count
 
 _YARD_BYTES, _YARD_MASK = 1024, 554
@@ -47,9 +56,9 @@ class Measurement:
     name: str  # description of the measurement
     batch: int  # number of games in the batch
     threads: int  # number of threads for a step
-    #: Actions per second of the environment alone (clone: games copied per second; search players: their own actions).
+    #: Actions per second of the environment alone (clone: copied games per second; search players: their actions).
     per_second: float
-    #: The same including the sampling of random legal actions, None if it is not measured separately.
+    #: The same including the sampling of random legal actions; None if not measured.
     with_choosing: float | None
     ratio: float  # `per_second` divided by the baseline's steps per second on one thread
 
@@ -64,7 +73,7 @@ def _write_rows(observations: Any, masks: Any, value: int) -> None:
 
 
 def baseline_rate(batch: int, seconds: float) -> float:
-    """Return steps per second of the baseline on one thread; it is the same for every game."""
+    """Return steps per second of the baseline on one thread."""
     observations = np.zeros((batch, _YARD_BYTES), np.int8)
     masks = np.zeros((batch, _YARD_MASK), np.int8)
 
@@ -76,7 +85,7 @@ def baseline_rate(batch: int, seconds: float) -> float:
 
 
 def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[float, float]:
-    """Measure step and mask only, on raw records; finished games are reset in the same pass."""
+    """Measure steps with masks on raw states; finished games are reset in the same call."""
     spec, slices = spec_of(config), ThreadPool(threads)
     tables, states = config.tables[0], spec.new_states(config, batch)
     spec.apply_setup(states, config)
@@ -124,7 +133,7 @@ def _aec_row(config: Any, wrapped: bool, seconds: float) -> tuple[float, float]:
 
 
 def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
-    """Return games cloned per second, and the ratio of that throughput to a plain copy of as many bytes."""
+    """Return cloned games per second, and the speed relative to a plain memory copy."""
     env = GameVectorEnv(batch, config)
     env.reset(seed=0)
     target = copy_states(env.states)
@@ -143,7 +152,7 @@ def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
 
 
 def _heuristic_row(config: Any, batch: int, seconds: float) -> float:
-    """Return actions per second of the heuristic alone, in games against itself on the vector environment."""
+    """Return actions per second of the heuristic in games against itself, without the vector environment."""
     env = GameVectorEnv(batch, config)
     player, words, actions = make_player("heuristic", env.config), np.zeros(batch, np.uint64), np.zeros(batch, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
@@ -170,7 +179,7 @@ def run_benchmark(
     report: Callable[[Measurement], None] | None = None,
     config: Any = None,
 ) -> dict[str, Any]:
-    """Measure everything; return machine, versions, baseline and rows as plain data; `report` gets each row."""
+    """Measure all rows and pass each to `report`; return machine, versions, baseline and rows as plain data."""
     config = default_spec().config() if config is None else config
     yard = baseline_rate(4096, seconds)
     rows: list[Measurement] = []
@@ -218,7 +227,7 @@ def run_benchmark(
 
 
 def machine() -> dict[str, Any]:
-    """Return the conditions of the measurement: CPU, system and versions."""
+    """Return CPU, system and versions."""
     import numba
 
     name = platform.processor() or platform.machine()
@@ -237,3 +246,205 @@ def machine() -> dict[str, Any]:
         "numpy": np.__version__,
         "numba": numba.__version__,
     }
+
+
+#: Steps of a tensor environment between two clock checks.
+_STEPS = 20
+
+
+class TensorRow(NamedTuple):
+    """Batch size, and median actions per second of the environment alone and with action selection."""
+
+    batch: int
+    per_second: float
+    with_choosing: float
+
+
+def _tensor_row(config: Any, batch: int, device: str, seconds: float) -> TensorRow:
+    import torch
+
+    from helsinki_env.envs.tensors import GameTorchEnv
+
+    env = GameTorchEnv(batch, config, device)
+    env.reset(seed=0)
+
+    def now() -> float:
+        if env.device.type == "cuda":
+            torch.cuda.synchronize(env.device)
+        return time.perf_counter()
+
+    actions = [env.sample().clone()]
+
+    def step() -> None:
+        env.step(actions[0])
+
+    def choose() -> None:
+        actions[0] = env.sample()
+
+    def both_of_them() -> None:
+        choose()
+        step()
+
+    for _ in range(3):
+        both_of_them()
+    alone: list[float] = []
+    both: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(alone) < 3:
+        # Steps need new actions, so the time of steps alone is a difference.
+        begin = now()
+        for _ in range(_STEPS):
+            choose()
+        middle = now()
+        for _ in range(_STEPS):
+            both_of_them()
+        total = now() - middle
+        alone.append(batch * _STEPS / (total - (middle - begin)))
+        both.append(batch * _STEPS / total)
+    return TensorRow(batch, statistics.median(alone), statistics.median(both))
+
+
+def measure_tensors(
+    config: Any, batches: Sequence[int], device: str, seconds: float, report: Callable[[TensorRow], None]
+) -> dict[str, Any]:
+    """Measure uniformly random legal play for each batch size; return results and conditions as plain data."""
+    with requires_extra("train"):
+        import torch
+    rows = []
+    for batch in batches:
+        rows.append(_tensor_row(config, batch, device, seconds))
+        report(rows[-1])
+    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else "processor, one thread"
+    return {"device": name, "torch": torch.__version__, "rows": [row._asdict() for row in rows]}
+
+
+class SpeedTable(NamedTuple):
+    """A table."""
+
+    title: str  # title above the table
+    head: Sequence[str]  # column names
+    rows: Sequence[Sequence[str]]  # rows of cells, plain text
+
+    def show(self, console: Console) -> None:
+        """Print the table; narrow terminals wrap cells between words, very narrow ones anywhere."""
+        table = Table(title=self.title, box=SIMPLE_HEAD, padding=0, show_edge=False)
+        columns = list(zip(self.head, *self.rows, strict=True))
+        least = [max(len(word) for cell in column for word in cell.split()) for column in columns]
+        room = console.width - sum(least) - (len(columns) - 1)
+        for i, (column, width) in enumerate(zip(columns, least, strict=True)):
+            more = min(max(room, 0), max(map(len, column)) - width)
+            table.add_column(column[0], justify="right" if i else "left", width=width + more, overflow="fold")
+            room -= more
+        for row in self.rows:
+            table.add_row(*row)
+        console.print(table)
+
+    def markdown(self) -> str:
+        """Return the table as Markdown."""
+        rows = [[markdown.escape_markdown(cell) for cell in row] for row in self.rows]
+        return f"{markdown.markdown_table(self.head, rows)}\n"
+
+
+def format_rate(rate: float) -> str:
+    """Format a rate: an integer with commas, or three digits below a thousand."""
+    return f"{rate:,.0f}" if rate >= 1000 else f"{rate:.3g}"
+
+
+def _ratio_text(ratio: float) -> str:
+    return f"{ratio:.4f}" if ratio >= 0.001 else f"{ratio:.1e}"
+
+
+def machine_text(machine: dict[str, Any]) -> str:
+    """Describe the machine of a measurement in one sentence."""
+    return (
+        f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}, "
+        f"NumPy {machine['numpy']}, Numba {machine['numba']}."
+    )
+
+
+def cells(row: Measurement) -> list[str]:
+    """Return the table cells of a row."""
+    chosen = "" if row.with_choosing is None else f"{row.with_choosing:,.0f}"
+    rates = [format_rate(row.per_second), chosen, _ratio_text(row.ratio)]
+    return [row.name, f"{row.batch:,}", f"{row.threads}", *rates]
+
+
+def speed_table(result: dict[str, Any], what: str) -> SpeedTable:
+    """Return the results of `run_benchmark` as a table."""
+    head = ("measured", "games", "threads", "decisions/s", "with choosing", "x baseline")
+    title = f"{what}: uniformly random legal play except in the last rows; medians"
+    return SpeedTable(title, head, [cells(Measurement(**row)) for row in result["rows"]])
+
+
+def baseline_text(result: dict[str, Any]) -> str:
+    """Describe the baseline in two sentences."""
+    yard = result["yardstick"]
+    rate = f"Baseline: {yard['steps_per_second']:,.0f} steps/s of {yard['bytes']:,} bytes on one thread."
+    return f"{rate} State: {result['state_bytes']:,} bytes per game."
+
+
+def measured_part(result: dict[str, Any], command: str) -> str:
+    """Return the results of `run_benchmark` as a section of a page."""
+    table = speed_table(result, result["game"].capitalize())
+    intro = f"By `{command}`: {machine_text(result['machine'])} {baseline_text(result)}"
+    return _part([intro, f"{table.title}:", table.markdown()])
+
+
+def comparison_table(result: dict[str, Any], game: str) -> SpeedTable:
+    """Return the results of a `Comparison` for a game as a table."""
+    commit, rows = result["against"]["revision"], []
+    for row in (row for row in result["rows"] if row["game"] == game):
+        rates = [format_rate(row[key]) if key in row else "-" for key in ("then_median", "now_median")]
+        rows.append([row["name"], f"{row['games']:,}", f"{row['threads']}", *rates, *_ratios(row)])
+    title = f"{game.capitalize()}: decisions/s, this code against {commit}, medians of {result['pairs']} pairs"
+    return SpeedTable(title, ("measured", "games", "threads", commit, "this code", *_RATIOS), rows)
+
+
+def within_table(result: dict[str, Any]) -> SpeedTable:
+    """Return the results of a `Comparison` within the running project as a table."""
+    rows = [[row["name"], *_ratios(row)] for row in result["within"]]
+    return SpeedTable("Within this code, in the same pairs", ("measured", *_RATIOS), rows)
+
+
+def missing_measurements(result: dict[str, Any]) -> list[str]:
+    """Return the missing measurements of a `Comparison`, one sentence for each reason."""
+    sides = {"now": "here", "then": f"at {result['against']['revision']}"}
+    found: dict[str, list[str]] = {}
+    for row in result["rows"]:
+        for side, why in row["lacks"].items():
+            found.setdefault(f"Not measured {sides[side]}: {why}", []).append(f"{row['game']}: {row['name']}")
+    return [f"{reason} ({'; '.join(rows)})." for reason, rows in found.items()]
+
+
+def compared_part(result: dict[str, Any], command: str) -> str:
+    """Return the results of a `Comparison` as a section of a page."""
+    old, games = result["against"], dict.fromkeys(row["game"] for row in result["rows"])
+    intro = (
+        f"By `{command}`: this code (commit {result['revision']}) against commit {old['revision']} of {old['date']}, "
+        f"{result['pairs']} pairs, {result['seconds']:g} s for each row, pair and side."
+    )
+    tables = [comparison_table(result, game) for game in games] + ([within_table(result)] if result["within"] else [])
+    titled = [text for table in tables for text in (f"{table.title}:", table.markdown())]
+    return _part(
+        [
+            f"{intro} {machine_text(result['machine'])}",
+            *titled,
+            *map(markdown.escape_markdown, missing_measurements(result)),
+        ]
+    )
+
+
+_RATIOS = ("times as fast", "lowest to highest", "95% interval")
+
+
+def _ratios(row: dict[str, Any]) -> list[str]:
+    """Return the cells for a median and its interval."""
+    if "median" not in row:
+        return ["-", "", ""]
+    ranges = [row[name] for name in ("interval_95",) if row[name]]
+    found = [f"{low:.2f} to {high:.2f}" for low, high in [(row["lowest"], row["highest"]), *ranges]]
+    return [f"{row['median']:.2f}", *found, *[""] * (2 - len(found))]
+
+
+def _part(texts: Sequence[str]) -> str:
+    return "\n" + "\n\n".join(text.strip() for text in texts) + "\n\n"

@@ -1,8 +1,8 @@
 """Check whether a player follows the protocol of players (`helsinki_env.agents.base.Player`) before it is rated.
 
-The player first plays whole games against ``random`` in every seat of every matchup of a gauntlet. Then it gets some of
-the same inputs again: alone, in other batches, in another order, and after it was created again. Its actions must stay
-the same, because an action may depend only on its row.
+The player first plays whole games against ``random`` in every seat of every matchup of a gauntlet. New instances of the
+player then receive some of the same inputs alone, in reverse order, and in one batch. The actions must be the same,
+because an action may depend only on its row.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from helsinki_env.agents.base import (
     Player,
     PlayerError,
     PlayerWrapper,
-    call_player,
-    checked_actions,
     init_streams,
 )
 from helsinki_env.agents.random import RandomPlayer
@@ -32,7 +30,7 @@ from helsinki_env.data import UserError
 from helsinki_env.evaluation.arena.plan import MatchupPlan, WorkUnit, plan_from_dict
 from helsinki_env.evaluation.arena.work_unit import schedule_games
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from helsinki_env.evaluation.play import play_games
+from helsinki_env.evaluation.play import play_games, query_player
 
 __all__ = ["CheckResult", "check_player"]
 
@@ -42,9 +40,9 @@ class CheckResult:
     """The result of one check.
 
     Attributes:
-        name: what the player must do.
-        passed: whether it does; None if the check was not possible.
-        details: what was found.
+        name: the requirement.
+        passed: whether the player meets it; None if the check was not possible.
+        details: the findings.
     """
 
     name: str
@@ -54,7 +52,7 @@ class CheckResult:
 
 @dataclass
 class _Row:
-    """An input of the player, and its action."""
+    """An input of the player with its action."""
 
     observation: Int8Array  # (1, F)
     mask: Int8Array  # (1, A)
@@ -64,7 +62,7 @@ class _Row:
 
 
 class _Recorder(PlayerWrapper):
-    """Records the inputs, actions and times of a player, and whether it changes its inputs."""
+    """Wrapper that records a player's inputs, actions and times, and the inputs that it changes."""
 
     def __init__(self, player: Player) -> None:
         super().__init__(player, player.name)
@@ -74,25 +72,24 @@ class _Recorder(PlayerWrapper):
 
     @property
     def replaced_actions(self) -> ReplacedActions:
-        """Number of actions that the player itself replaced."""
+        """Number of actions that the player replaced."""
         return replaced_actions_of(self.player)
 
     def act(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None
     ) -> Int64Array:
-        """Return the player's actions, each asked alone."""
+        """Return the player's actions from one query for each row."""
         actions = np.zeros(len(keys), np.int64)
         for b in range(len(keys)):
             row = slice(b, b + 1)
             given = observation[row].copy(), action_mask[row].copy(), keys[row].copy()
             begin = perf_counter()
-            found = call_player(self.player, *given, histories and histories[row])
+            actions[b] = query_player(self.player, *given, histories and histories[row])[0]
             self.seconds.append(perf_counter() - begin)
             before = observation[row], action_mask[row], keys[row]
             for i, name in enumerate(("observation", "action_mask", "keys")):
                 if name not in self.changed and (before[i] != given[i]).any():
                     self.changed.append(name)
-            actions[b] = checked_actions(self.name, found, 1)[0]
             inputs = observation[row].copy(), action_mask[row].copy(), keys[row].copy()
             self.rows.append(_Row(*inputs, histories and histories[row], int(actions[b])))
         return actions
@@ -100,7 +97,7 @@ class _Recorder(PlayerWrapper):
 
 @dataclass
 class _Played:
-    """Records of a matchup."""
+    """A matchup with some of its recorded rows."""
 
     table: MatchupPlan
     rows: list[_Row] = field(default_factory=list)
@@ -119,7 +116,7 @@ def check_player(
     Args:
         player: name of the player.
         gauntlet: the gauntlet whose matchups it plays.
-        rows: number of inputs of each matchup that are given to the player again.
+        rows: number of inputs of each matchup to repeat.
         seconds: maximum time of an action.
         progress: called with 1 after each matchup.
 
@@ -141,7 +138,7 @@ def check_player(
             problem = f"{table.name}: {error}"
             break
         finally:
-            # The first action loads and compiles the player of a matchup.
+            # The first action of a matchup includes loading and compilation.
             times += recorder.seconds[1:] or recorder.seconds
             changed += [name for name in recorder.changed if name not in changed]
             replaced = replaced.add(replaced_actions_of(counted))
@@ -182,7 +179,7 @@ def _matchups(player: str, gauntlet: Gauntlet) -> Iterator[MatchupPlan]:
 
 
 def _play(player: Player, table: MatchupPlan, seed: int) -> None:
-    """Play a deal, once in each rotation of the seats."""
+    """Play one deal in each rotation of the seats."""
     games = schedule_games(table, seed, WorkUnit(0, 0, 0, 0, 1))
     players = [player, RandomPlayer()]
     seating = np.where(games.lineup_positions == 0, 0, 1)
@@ -191,16 +188,12 @@ def _play(player: Player, table: MatchupPlan, seed: int) -> None:
 
 
 def _asked(player: Player, rows: Sequence[_Row]) -> list[int]:
-    """Return a player's actions for some inputs in one batch."""
+    """Return a player's actions for rows in one batch."""
     histories = None if rows[0].history is None else [line for row in rows for line in row.history or ()]
-    found = call_player(
-        player,
-        np.concatenate([row.observation for row in rows]),
-        np.concatenate([row.mask for row in rows]),
-        np.concatenate([row.key for row in rows]),
-        histories,
+    observation, mask, keys = (
+        np.concatenate([getattr(row, key) for row in rows]) for key in ("observation", "mask", "key")
     )
-    actions: list[int] = checked_actions(player.name, found, len(rows)).tolist()
+    actions: list[int] = query_player(player, observation, mask, keys, histories).tolist()
     return actions
 
 
@@ -218,7 +211,7 @@ def _batched(player: str, one: _Played) -> list[int]:
     return _asked(make_player(player, one.table.config), one.rows)
 
 
-#: Checks that give the same inputs to a new instance of the player, outside of any game.
+#: Checks that repeat inputs with a new instance of the player.
 _REPEATED: dict[str, Callable[[str, _Played], list[int]]] = {
     "needs only observation and key: same action outside of a game": _again,
     "keeps no state between actions and games": _reversed,
@@ -235,8 +228,6 @@ def _repeated(
             found = ask(player, one)
         except PlayerError as error:
             return CheckResult(name, False, f"{one.table.name}: {error}")
-        except Exception as error:
-            return CheckResult(name, False, f"{one.table.name}: {type(error).__name__}: {error}")
         total += len(found)
         different += sum(action != row.action for action, row in zip(found, one.rows, strict=True))
     return CheckResult(name, not different, f"{different:,} of {total:,} actions differ")

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLAYER_COUNT_COLORS = {2: "#0072B2", 3: "#D55E00", 4: "#009E73"}
-"""Color for each number of players: blue, vermilion and green of Okabe and Ito 2008, "Color Universal Design"."""
+"""Color for each player count: blue, vermilion and green of Okabe and Ito 2008, "Color Universal Design"."""
 LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Line colors of one panel: the eight colors of Okabe and Ito except yellow, which is too pale on white."""
 MARKERS = "osD^vPX"
 GRID = {"color": "#dddddd", "linewidth": 0.6}
 _STYLE: Any = {
-    "svg.hashsalt": "ratings",  # element ids are derived from this instead of random
-    "text.parse_math": False,  # show names literally, even with a $
-    "font.family": "DejaVu Sans",  # bundled with Matplotlib: the same everywhere
+    "svg.hashsalt": "ratings",  # makes element ids deterministic
+    "text.parse_math": False,  # show a $ literally
+    "font.family": "DejaVu Sans",  # bundled with Matplotlib
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.spines.top": False,
@@ -35,7 +35,7 @@ _STYLE: Any = {
 def styled_figure(
     rows: int, columns: int, width: float, height: float, *, share_x: bool = False, share_y: bool = False
 ) -> Iterator[tuple[Figure, Any]]:
-    """Yield a figure in the project's style, with width and height in inches, and its panels, (rows, columns)."""
+    """Yield a figure of this width and height, in inches, and its panels, (rows, columns)."""
     with requires_extra("stats"):
         import matplotlib as mpl
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -47,7 +47,7 @@ def styled_figure(
 
 
 def label_panel(axis: Any, title: str, x: str = "", y: str = "", grid: str | None = "both", legend: Any = 7.5) -> None:
-    """Set title, axis labels and grid, and the legend: its font size, or its options."""
+    """Set title, axis labels, grid and legend, which is given by font size or options."""
     axis.set_title(title, loc="left")
     axis.set_xlabel(x)
     axis.set_ylabel(y)

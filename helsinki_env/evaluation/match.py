@@ -1,8 +1,8 @@
 """Matches between players by name: batched games, rotated seats, results with confidence intervals.
 
-A match consists of blocks of paired games: one deal, played once per seat, so that every player sits once in each seat.
-Each player has its own random stream for each game. A game depends only on players, configuration, seed and its number,
-not on batch size or threads. An interrupted match can be resumed (`Match`).
+A match consists of blocks of paired games: each deal is played once per seat rotation, so that every player sits once
+in each seat. Each player has its own random stream for each game. A game depends only on players, configuration, seed
+and game number, not on batch size or threads. `Match` can resume an interrupted match.
 
     >>> results = play_match(["random", "greedy"], games=100, seed=1)
     >>> greedy = results.result(1)
@@ -27,7 +27,7 @@ from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import default_config
 from helsinki_env.envs.threads import ThreadPool
 from helsinki_env.evaluation.match_stats import PlayerResult, player_result
-from helsinki_env.evaluation.play import Stopped, TimedGameResults, deal_seeds, play_games
+from helsinki_env.evaluation.play import SeatedGames, Stopped, TimedGameResults, deal_seeds, play_games
 from helsinki_env.records import Record, replay
 
 __all__ = ["Match", "PlayerResult", "Results", "play_match"]
@@ -37,34 +37,23 @@ _BATCH = 2048
 
 
 @dataclass(frozen=True)
-class Results:
+class Results(SeatedGames):
     """The results of G games of a match, ordered by number; games of a block have consecutive numbers.
 
     Attributes:
+        players, seating, places, scores: see `helsinki_env.evaluation.play.SeatedGames`.
         config: the game configuration.
-        players: unique names of the players.
         numbers: game numbers within the match, int64 (G,).
-        seating: the player in each seat, int64 (G, P).
         seeds: seed of the deal, uint64 (G,), as for `HelsinkiGame`.
-        scores: points by seat, int16 (G, P).
-        places: rank by seat, 0 is first, int8 (G, P).
         rounds: rounds played, int16 (G,).
         decisions: action ids in order, int16, for each game.
     """
 
     config: Any
-    players: tuple[str, ...]
     numbers: npt.NDArray[np.int64]
-    seating: npt.NDArray[np.int64]
     seeds: npt.NDArray[np.uint64]
-    scores: npt.NDArray[np.int16]
-    places: npt.NDArray[np.int8]
     rounds: npt.NDArray[np.int16]
     decisions: tuple[npt.NDArray[np.int16], ...]
-
-    def __len__(self) -> int:
-        """Return the number of games."""
-        return len(self.seeds)
 
     def records(self) -> Iterator[Record]:
         """Yield the game record of every game."""
@@ -79,12 +68,7 @@ class Results:
             )
 
     def result(self, player: int, seat: int | None = None) -> PlayerResult:
-        """Return the statistics of a player.
-
-        Args:
-            player: player number.
-            seat: only games in this seat; None: all seats.
-        """
+        """Return the statistics of a player, given its index, in one `seat` or in all seats (None)."""
         chosen = self.seating == player
         if seat is not None:
             chosen[:, np.arange(chosen.shape[1]) != seat] = False
@@ -92,13 +76,13 @@ class Results:
         return player_result(self.players[player], seat, chosen, self.places, self.scores, blocks)
 
     def player_results(self) -> list[PlayerResult]:
-        """Return the statistics of every player, in all seats and then in each seat."""
+        """Return the statistics of every player: over all seats, then for each seat."""
         seats: list[int | None] = [None, *range(self.config.num_players)]
         return [self.result(player, seat) for player in range(len(self.players)) for seat in seats]
 
 
 def _named(players: Sequence[Player]) -> tuple[str, ...]:
-    """Return the players' names; the second player with the same name becomes ``name#2``."""
+    """Return unique names of players; a second player with the same name becomes ``name#2``."""
     names: list[str] = []
     for player in players:
         name, number = player.name, 2
@@ -122,7 +106,7 @@ class Match:
         self.names = _named(self.players)
 
     def round_up_games(self, games: int) -> int:
-        """Return a number of games rounded up to whole blocks."""
+        """Round a number of games up to whole blocks."""
         seats: int = self.config.num_players
         return -(-games // seats) * seats
 
@@ -198,14 +182,14 @@ class Match:
         play_games(self.players, self.config, seating, decks, streams, report, should_stop=stopped)
 
     def numbers(self, games: int) -> dict[tuple[int, tuple[str, ...]], int]:
-        """Return the number of each of `games` games, keyed by the seed of its deal and the names in its seats."""
+        """Return the numbers of the first `games` games, keyed by the seed of the deal and the names by seat."""
         seats = self.config.num_players
         rotations = [self.names[turn:] + self.names[:turn] for turn in range(seats)]
         decks = deal_seeds(self.seed, np.arange(self.round_up_games(games) // seats)).tolist()
         return {(deck, names): i * seats + turn for i, deck in enumerate(decks) for turn, names in enumerate(rotations)}
 
     def results_from_records(self, records: Iterable[tuple[int, Record]]) -> Results:
-        """Return the results of finished games from their numbers and records; each record is replayed."""
+        """Replay the records of finished games, given with their numbers, and return the results."""
         seats = self.config.num_players
         parts = []
         for number, record in records:
@@ -226,7 +210,7 @@ class Match:
         return self._joined(parts)
 
     def reproduces(self, results: Results, game: int) -> bool:
-        """Replay the game with index `game` and return whether the players take the same actions."""
+        """Return whether the players take the same actions if the game with index `game` is played again."""
         replayed: list[Results] = []
         self._play_batch(results.numbers[game : game + 1], replayed.append, lambda: False)
         return bool(np.array_equal(replayed[0].decisions[0], results.decisions[game]))
@@ -257,13 +241,13 @@ def play_match(
     """Play a match and return its results.
 
     Args:
-        players: one for each seat, names as for `make_player` or players.
+        players: one player for each seat, or its name as for `make_player`.
         config: game configuration; default: nothing covered, one seat for each player.
         games: number of games; rounded up to whole blocks.
         seed: seed of deals and players.
         threads: number of batches played in parallel; None: one per CPU core. The threads share the players.
-        batch: games in a batch; None: the players' preference, see `helsinki_env.agents.base.Player`, or 2048.
-        on_games_end: called with the games that ended since the last call, from any thread.
+        batch: number of games in a batch; None: the players' `max_batch_size`, or 2048.
+        on_games_end: called from any thread with the games that ended since the last call.
 
     Raises:
         PlayerError: if a player cannot be created, or does not return one integer for each row.

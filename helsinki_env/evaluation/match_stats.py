@@ -1,12 +1,12 @@
 """Match statistics of a player: win rate with confidence interval, mean points and mean rank.
 
-Matches, tournaments and ratings all use the same interval for win rates, `proportion_interval`, and treat ties alike:
+Matches, tournaments and ratings use the same interval for win rates, `proportion_interval`, and treat ties alike:
 
-- k seats that tie for first have won 1/k of a game each (`fractional_wins`);
-- seats that tie for any rank receive the mean of the ranks they share (`midranks`).
+- k seats that tie for first have 1/k of a win each (`fractional_wins`);
+- tied seats receive the mean of the ranks they share (`midranks`).
 
-Every game thus distributes one win and the ranks 1 to S, with or without ties. Equal players win one game in S, and win
-rates of different players are comparable.
+Every game thus has one win and the ranks 1 to S, with or without ties. Equal players win one game in S, and win rates
+of different players are comparable.
 """
 
 from __future__ import annotations
@@ -32,14 +32,13 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]
 
-#: From this many degrees of freedom on, Student's quantile is computed from its expansion at the normal quantile, which
-#: is then accurate to 14 digits.
+#: Degrees of freedom from which the expansion of Student's quantile at the normal quantile is accurate to 14 digits.
 _MANY = 1000
 
 
 @lru_cache(maxsize=1024)
 def student_quantile(units: int, level: float = 0.95) -> float:
-    """Return the quantile of a two-sided interval by Student's t with `units` - 1 degrees of freedom, at least 1."""
+    """Return the two-sided quantile of Student's t with `units` - 1 degrees of freedom, at least 1."""
     freedom = max(1, units - 1)
     z = NormalDist().inv_cdf((1 + level) / 2)
     if freedom >= _MANY:  # Abramowitz and Stegun 1964, 26.7.5
@@ -48,7 +47,7 @@ def student_quantile(units: int, level: float = 0.95) -> float:
         third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
         fourth = (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160
         return z + (first + (second + (third + fourth / freedom) / freedom) / freedom) / freedom
-    low, high = 0.0, math.pi / 2  # bisect angles, because the tails may be long
+    low, high = 0.0, math.pi / 2  # bisect angles, because the tails may be heavy
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if _within(middle, freedom) < level else (low, middle)
@@ -79,11 +78,11 @@ def wilson_interval(share: npt.ArrayLike, games: npt.ArrayLike, quantile: npt.Ar
 
 
 def proportion_interval(happened: Array, possible: Array) -> tuple[Array, Array, Array]:
-    """Return proportions with both ends of their 95% confidence intervals, (N,) each; NaN where nothing was possible.
+    """Return proportions with both ends of their 95% confidence intervals, (N,) each; NaN without possible events.
 
-    Games of one deal depend on each other, so the independent units are deals. The variance of a ratio of sums over
-    units (Cochran 1977, *Sampling Techniques*, section 6.3) gives the effective number of independent games. Wilson's
-    interval is computed for that number, with Student's quantile for the number of units.
+    Games of one deal are correlated, so the independent units are deals. The variance of a ratio of sums over units
+    (Cochran 1977, *Sampling Techniques*, section 6.3) determines the effective sample size. The result is Wilson's
+    interval for that size, with Student's quantile for the number of units.
 
     Args:
         happened: number of events in each of D units, for N proportions, float64 (D, N).
@@ -94,20 +93,20 @@ def proportion_interval(happened: Array, possible: Array) -> tuple[Array, Array,
         share = happened.sum(axis=0) / total
         seen = (possible > 0).sum(axis=0)
         variance = ((happened - share * possible) ** 2).sum(axis=0) / total**2 * (seen / (seen - 1))
-        # Identical units carry no information about the variance: each then counts as one game.
+        # Identical units have no information about the variance: count each as one game.
         effective = np.where(variance > 1e-15, share * (1 - share) / variance, seen)
         low, high = wilson_interval(share, effective, np.array([student_quantile(int(units)) for units in seen]))
     return share, low, high
 
 
 def _tied(places: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return the number of seats with each seat's rank, including itself, int64 (..., S)."""
+    """Return the number of seats that share each seat's rank, including itself, int64 (..., S)."""
     count: npt.NDArray[np.int64] = np.sum(places[..., :, None] == places[..., None, :], axis=-1, dtype=np.int64)
     return count
 
 
 def fractional_wins(places: npt.NDArray[np.integer]) -> Array:
-    """Return each seat's fraction of the win from the ranks, (..., S): 1/k for k seats that tie for first, else 0."""
+    """Return each seat's fraction of the win, (..., S): 1/k for k seats that tie for first, else 0."""
     wins: Array = (places == 0) / _tied(places)
     return wins
 
@@ -123,6 +122,12 @@ def mean_by_deal(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
     np.add.at(sums, number.ravel(), by_game)
     means: Array = sums / games.reshape(-1, *[1] * (by_game.ndim - 1))
     return means
+
+
+def mean_and_half_width(values: Array) -> tuple[float, float]:
+    """Return the mean of independent values, such as deals, and the half width of its 95% interval (Student)."""
+    half = student_quantile(len(values)) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return float(values.mean()), half
 
 
 def midranks(places: npt.NDArray[np.integer]) -> Array:
@@ -141,7 +146,7 @@ class PlayerResult:
     Attributes:
         player: name of the player.
         seat: the seat, or None for all.
-        games: games played; a game in which the player took two seats counts twice.
+        games: number of games, counted once for each seat of the player.
         share: win rate; a tie of k for first counts as 1/k of a win.
         low: lower end of its 95% confidence interval, see `proportion_interval`.
         high: upper end.
@@ -173,7 +178,7 @@ def player_result(
     scores: npt.NDArray[np.int16],
     decks: npt.NDArray[np.int64],
 ) -> PlayerResult:
-    """Return the statistics of a player in the seats `chosen`, (G, S), at least one; `decks` are deal numbers, (G,)."""
+    """Return the statistics of a player in the seats `chosen`, (G, S); `decks` are deal numbers, (G,)."""
     _, deck = np.unique(decks, return_inverse=True)
     happened, possible = (
         np.bincount(deck, counted.sum(axis=1))[:, None].astype(np.float64)

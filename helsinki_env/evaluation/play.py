@@ -1,6 +1,6 @@
 """The batched game loop that matches and tournaments share.
 
-A game depends only on its own seating, deal and random streams, so batches may be split and joined freely.
+A game depends only on its own seating, deal and random streams, so batches can be split and joined freely.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.base import (
+    Histories,
+    Int8Array,
+    KeyArray,
     Player,
     call_player,
     checked_actions,
@@ -31,17 +34,38 @@ from helsinki_env.envs.vector import GameVectorEnv
 _DECKS = 2**32
 #: Bit set of all actions that can be disabled.
 _MAX_DISABLED = 2**15 - 1
-#: Initial capacity in actions per game; most games take fewer.
+#: Initial capacity in actions per game, which suffices for most games.
 _STEPS = 256
 
 
+@dataclass(frozen=True)
+class SeatedGames:
+    """G games of S seats; row g of every array is game g.
+
+    Attributes:
+        players: unique player names.
+        seating: the player in each seat, int64 (G, S), indices into `players`; a player may sit in several seats.
+        places: rank by seat, 0 is first, int8 (G, S).
+        scores: points by seat, int16 (G, S).
+    """
+
+    players: tuple[str, ...]
+    seating: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int8]
+    scores: npt.NDArray[np.int16]
+
+    def __len__(self) -> int:
+        """Return the number of games."""
+        return len(self.seating)
+
+
 class Stopped(Exception):  # noqa: N818  # nothing went wrong
-    """Games were abandoned because the caller asked to stop."""
+    """The caller stopped the games before they ended."""
 
 
 @dataclass(frozen=True)
 class DisabledActions:
-    """Disabled actions or abilities in G games with S seats; bit i is action or ability i."""
+    """Disabled actions or abilities in G games with S seats; bit i for number i."""
 
     covered: npt.NDArray[np.int16]  # disabled for all seats, (G,)
     denied: npt.NDArray[np.int16]  # disabled for each seat, (G, S)
@@ -54,7 +78,7 @@ class GameResults:
     scores: npt.NDArray[np.int16]  # points by seat, (G, S)
     places: npt.NDArray[np.int8]  # rank by seat, 0 is first, (G, S)
     rounds: npt.NDArray[np.int16]  # (G,)
-    used: npt.NDArray[np.int16]  # what each seat had used at the end, (G, S); bit i is action or ability i
+    used: npt.NDArray[np.int16]  # actions or abilities that each seat had used at the end, (G, S); bit i for number i
     seat_decisions: npt.NDArray[np.int16]  # number of actions that each seat took, (G, S)
     decisions: tuple[npt.NDArray[np.int16], ...]  # action ids of each game, in order
 
@@ -63,13 +87,21 @@ class GameResults:
 class TimedGameResults(GameResults):
     """The results of games between P players, with timings."""
 
-    seconds: npt.NDArray[np.float64]  # time that each player took, (P,); not reproducible
+    seconds: npt.NDArray[np.float64]  # thinking time of each player, (P,); not reproducible
     action_counts: npt.NDArray[np.int64]  # number of actions that each player took, (P,)
 
 
 def deal_seeds(seed: int, decks: npt.ArrayLike) -> npt.NDArray[np.uint64]:
-    """Return the seeds of some deals of a match, uint64 (B,): 53 bits, which every JSON reader preserves."""
+    """Return the seeds of deals of a match, uint64 (B,); they have 53 bits, which every JSON reader preserves."""
     return init_streams(seed, decks, _DECKS) >> np.uint64(11)
+
+
+def query_player(
+    player: Player, observation: Int8Array, mask: Int8Array, keys: KeyArray, histories: Histories = None
+) -> npt.NDArray[np.integer]:
+    """Return a player's actions, one for each row; PlayerError if it fails or returns anything else."""
+    with converted_player_errors(player.name, "does not decide"):
+        return checked_actions(player.name, call_player(player, observation, mask, keys, histories), len(keys))
 
 
 def play_games(
@@ -90,7 +122,7 @@ def play_games(
         seating: the player in each seat, int64 (G, S), indices into `players`; a player may sit in several seats.
         decks: seed of each game, uint64 (G,), as for `HelsinkiGame`.
         streams: initial random streams of each seat's player, uint64 (G, S), from `init_streams`.
-        on_games_end: called with the indices of the games that just ended, int64 (k,), and their results.
+        on_games_end: called with the indices of games that just ended, int64 (k,), and their results.
         disabled: actions disabled in each game; default: those of the configuration.
         should_stop: polled before each step.
 
@@ -119,7 +151,7 @@ def play_games(
 
 
 class _Batch:
-    """A batch of games in progress, with their actions and results so far; arguments as for `play_games`."""
+    """A batch of games in progress with their actions and results; arguments as for `play_games`."""
 
     def __init__(
         self,
@@ -143,28 +175,27 @@ class _Batch:
             "seat_decisions": np.zeros((n, seats), np.int16),
         }
         self._decisions = [np.zeros(0, np.int16)] * n
-        #: The actions of all games by step; there is room for more.
+        #: Actions of all games by step; the capacity doubles on demand.
         self._taken, self._steps = np.zeros((_STEPS, n), np.int16), 0
         self._seconds, self._action_counts = np.zeros(len(players)), np.zeros(len(players), np.int64)
 
     def choose_actions(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], seat: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """Return and save an action for each game, of the player in the acting seat."""
+        """Query the player in the acting seat of each game; save and return the actions."""
         seats, acting = self._seating.shape[1], self._seating[self._every, seat]
-        # Games that have ended restart in the environment; any legal action will do there.
+        # Ended games restart in the environment, which accepts any legal action for them.
         actions = np.zeros(len(mask), np.int64) if self.playing.all() else mask.argmax(axis=1)
         for number, player in enumerate(self._players):
             rows = np.flatnonzero(self.playing & (acting == number))
             if len(rows):
                 begin = perf_counter()
                 keys = next_keys(self._key_streams, rows * seats + seat[rows])
-                with converted_player_errors(player.name, "does not decide"):
-                    seen = self._histories and [self._histories[g].lines(int(seat[g])) for g in rows.tolist()]
-                    chosen = call_player(player, observation[rows], mask[rows], keys, seen or None)
+                seen = [self._histories[g].lines(int(seat[g])) for g in rows.tolist()] if self._histories else None
+                chosen = query_player(player, observation[rows], mask[rows], keys, seen)
                 self._seconds[number] += perf_counter() - begin
                 self._action_counts[number] += len(rows)
-                actions[rows] = _checked(player, chosen, mask, rows)
+                actions[rows] = _check_legal(player, chosen, mask, rows)
         self._save_actions(actions, seat)
         return actions
 
@@ -178,7 +209,7 @@ class _Batch:
             self._histories[g].step(int(actions[g]))
 
     def end_games(self, games: npt.NDArray[np.int64], final: npt.NDArray[np.int8], info: dict[str, Any]) -> None:
-        """Save the results of games that just ended, with their final observations, int8 (k, F)."""
+        """Save the results of games that just ended, given their final observations, int8 (k, F)."""
         for name in ("scores", "places", "rounds"):
             self._columns[name][games] = info[name][games]
         if (used := spec_of(self._config).used) is not None:
@@ -188,7 +219,7 @@ class _Batch:
         self.playing[games] = False
 
     def result(self, games: npt.NDArray[np.int64]) -> TimedGameResults:
-        """Return the results of some games."""
+        """Return the results of the `games` with these indices."""
         return TimedGameResults(
             **{name: values[games] for name, values in self._columns.items()},
             decisions=tuple(self._decisions[g] for g in games.tolist()),
@@ -223,10 +254,8 @@ def _setup(config: Any, disabled: DisabledActions, games: int) -> States:
     return setup
 
 
-def _checked(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
-    """Return a player's actions; raise if they are not one legal action for each row."""
-    with converted_player_errors(player.name, "does not decide"):
-        chosen = checked_actions(player.name, chosen, len(rows))
+def _check_legal(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
+    """Return a player's actions; IllegalActionError if one is illegal."""
     inside = (chosen >= 0) & (chosen < mask.shape[1])
     legal = inside & (mask[rows, np.where(inside, chosen, 0)] > 0)
     if not legal.all():

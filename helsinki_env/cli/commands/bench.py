@@ -11,8 +11,9 @@ from rich.console import Console
 from helsinki_env.agents.registry import make_player
 from helsinki_env.bench.measures import MEASUREMENT_KINDS
 from helsinki_env.bench.paired import Checkout, Comparison
-from helsinki_env.bench.speed import Measurement, run_benchmark
-from helsinki_env.bench.speed_tables import (
+from helsinki_env.bench.speed import (
+    Measurement,
+    baseline_text,
     cells,
     compared_part,
     comparison_table,
@@ -20,9 +21,9 @@ from helsinki_env.bench.speed_tables import (
     machine_text,
     measured_part,
     missing_measurements,
+    run_benchmark,
     speed_table,
     within_table,
-    yardstick_text,
 )
 from helsinki_env.cli.options import game_text, out_file, read_integers, read_list
 from helsinki_env.cli.progress import ProgressDisplay
@@ -43,7 +44,7 @@ def _measure_tensors(config: Any, batches: Sequence[int], device: str, seconds: 
     """Measure tensor environments and show the results."""
     from rich.table import Table
 
-    from helsinki_env.bench.tensor_speed import TensorRow, measure_tensors
+    from helsinki_env.bench.speed import TensorRow, measure_tensors
 
     console = plain_console()
     table = Table(title=f"{game_text(config)} in tensors on {device}: uniformly random legal play; medians")
@@ -216,7 +217,7 @@ def _measure(
     with console.status("measuring ..."):
         result = run_benchmark(batches, threads, seconds, players, report, config)
     speed_table(result, game_text(config)).show(console)
-    console.print(yardstick_text(result), machine_text(result["machine"]))
+    console.print(baseline_text(result), machine_text(result["machine"]))
     return result
 
 

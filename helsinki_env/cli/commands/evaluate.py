@@ -74,12 +74,14 @@ def run(
         from helsinki_env.agents.replaced_actions import ReplacedActions
         from helsinki_env.evaluation.gauntlet.certificate import (
             COUNTED_PREFIX,
+            SEAL_FILE,
+            check_seal,
             expected_opponent_scores,
             make_certificate,
+            seal_gauntlet,
         )
         from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import certificate_row, format_rating_interval
-        from helsinki_env.evaluation.gauntlet.sealed import SEAL_FILE, check_seal, seal_gauntlet
 
     player = _player_name(player)
     chosen = _gauntlet(gauntlet, trust)
@@ -153,7 +155,7 @@ def seal(
     """
     with requires_extra("stats"):
         from helsinki_env.agents.registry import files_digest
-        from helsinki_env.evaluation.gauntlet.sealed import SEAL_FILE, write_seal
+        from helsinki_env.evaluation.gauntlet.certificate import SEAL_FILE, write_seal
 
     player, chosen = _player_name(player), _gauntlet(gauntlet, trust)
     config = chosen.reference.tables[0].config
@@ -295,7 +297,7 @@ def combine(certificates: Annotated[tuple[Path, ...], tyro.conf.Positional], jso
         json: file for the result.
     """
     with requires_extra("stats"):
-        from helsinki_env.evaluation.gauntlet.combined import combined_rating
+        from helsinki_env.evaluation.gauntlet.certificate import combined_rating
         from helsinki_env.evaluation.gauntlet.leaderboard import format_rating_interval
 
     if json is not None:

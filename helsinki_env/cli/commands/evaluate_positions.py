@@ -47,8 +47,12 @@ def positions(
     from helsinki_env.agents.llm.usage import shared_budget
 
     with requires_extra("stats"):
-        from helsinki_env.evaluation.positions.certificate import ask_player, make_certificate
-        from helsinki_env.evaluation.positions.page import PositionsPage, positions_row
+        from helsinki_env.evaluation.positions.certificate import (
+            PositionsPage,
+            ask_player,
+            make_certificate,
+            positions_row,
+        )
         from helsinki_env.evaluation.positions.suite import Suite
 
     chosen = Suite.read(default_spec().name if suite is None else suite)
@@ -84,8 +88,7 @@ def verify_positions(
     certificate: Path, player: str | None, suite: str, positions: int, seed: int | None, trust: bool
 ) -> int:
     """Check a certificate of a position suite, for ``helsinki evaluate verify``."""
-    from helsinki_env.evaluation.positions.certificate import check_answers, read_certificate
-    from helsinki_env.evaluation.positions.page import regret_text
+    from helsinki_env.evaluation.positions.certificate import check_answers, read_certificate, regret_text
     from helsinki_env.evaluation.positions.suite import Suite
 
     chosen = Suite.read(suite)
@@ -109,7 +112,7 @@ def verify_positions(
 
 def _table(certified: Mapping[str, Any]) -> Table:
     """Return a table of the results for all positions and for each group."""
-    from helsinki_env.evaluation.positions.page import regret_text
+    from helsinki_env.evaluation.positions.certificate import regret_text
 
     title = f"{certified['player']}: {certified['suite']}, version {certified['version']}"
     columns = ("positions of", "positions", "regret", "95% interval", "best actions")

@@ -115,7 +115,7 @@ def main(
 
 def _payoff(console: Console, tables: Sequence[RatableGames], out: Path | None) -> None:
     """Print the rankings from the payoff table of each matchup, and write them to payoff.json."""
-    from helsinki_env.evaluation.rating.payoff import payoff_ranking
+    from helsinki_env.evaluation.rating.shares import payoff_ranking
     from helsinki_env.utils.files import write_json
 
     rankings = [payoff_ranking(table) for table in tables]

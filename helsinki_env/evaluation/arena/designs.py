@@ -1,9 +1,9 @@
 """Balanced experimental designs that disable actions for seats.
 
 A design is a list of runs; a run is a set of actions that one seat may not use. The base is the balanced incomplete
-block design BIBD(15, 42, 14, 5, 4): 42 sets of five of the fifteen actions; every action occurs in 14 sets, every pair
-in 4. It develops three base blocks modulo 14 (Colbourn and Dinitz 2007, "Handbook of Combinatorial Designs", chapter
-II.1). Copies with permuted action labels preserve the balance, and separate pairs that a single copy confounds.
+block design BIBD(15, 42, 14, 5, 4): 42 sets of five actions, in which every action occurs 14 times and every pair 4
+times. It develops three base blocks modulo 14 (Colbourn and Dinitz 2007, "Handbook of Combinatorial Designs", chapter
+II.1). Copies with permuted action labels preserve the balance and separate pairs that a single copy confounds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_DENIABLE_IDS = 15
 """Number of board actions that designs can disable, by id."""
 _MODULUS = 14
 _MAX_COPIES = 1000
-#: Base blocks: points 0 to 13 are developed; 14 is infinity, which is fixed.
+#: Base blocks: points 0 to 13 are developed modulo 14; point 14 (infinity) is fixed.
 _BASE = ((14, 0, 1, 2, 5), (0, 1, 2, 6, 9), (0, 2, 4, 7, 10))
 
 Sets = npt.NDArray[np.bool_]
@@ -44,7 +44,7 @@ def decode_action_sets(bits: npt.NDArray[np.integer]) -> Sets:
 
 
 def decode_setup(covered: int, denied: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    """Return the ids of the actions disabled for all and for each seat, from bit sets."""
+    """Decode bit sets to the ids of the actions disabled for all seats and for each seat."""
     for_all, *by_seat = (
         tuple(np.flatnonzero(ids).tolist()) for ids in decode_action_sets(np.array([covered, *denied]))
     )
@@ -52,7 +52,7 @@ def decode_setup(covered: int, denied: Sequence[int]) -> tuple[tuple[int, ...], 
 
 
 def with_disabled(config: Any, covered: int, denied: Sequence[int]) -> Any:
-    """Return a configuration with other disabled actions, given as bit sets for all and for each seat."""
+    """Return a configuration with the disabled actions replaced, given as bit sets for all seats and for each seat."""
     changes = dict(zip(("covered", "denied"), decode_setup(covered, denied), strict=True))
     return config.replace(**{key: ids for key, ids in changes.items() if key in spec_of(config).setup_fields})
 
@@ -72,7 +72,7 @@ def base_design() -> Sets:
 
 
 def relabelled(copies: int, seed: int) -> Sets:
-    """Return copies of the base design, bool (42 copies, 15), all but the first with permuted action labels."""
+    """Return copies of the base design with permuted labels (the first unchanged), bool (42 copies, 15)."""
     if copies < 1:
         raise DesignError(f"copies: found {copies}, expected at least 1")
     base, generator = base_design(), np.random.default_rng(seed)
@@ -102,7 +102,7 @@ class ScreeningDesign:
     """Disable a different set of actions for each seat, independently of the players' strength."""
 
     copies: int = 8  # copies of the base design, all but the first with permuted action labels
-    loose: float = 0.2  # fraction of the blocks that draw sets of random size, which identify absolute effects
+    loose: float = 0.2  # fraction of blocks with sets of random size, which identify absolute effects
     sizes: tuple[int, int] = (0, 10)  # range of the random sizes, (low, high)
 
     def __post_init__(self) -> None:
@@ -112,10 +112,10 @@ class ScreeningDesign:
         object.__setattr__(self, "sizes", _sizes(self.sizes, "sizes"))
 
     def action_sets(self, seed: int, blocks: npt.NDArray[np.int64], positions: int) -> Sets:
-        """Return the actions disabled for each line-up position in some blocks, bool (B, positions, 15).
+        """Return the actions disabled for each line-up position in B blocks, bool (B, positions, 15).
 
-        Each position runs through the design in its own random order, with a new order for each pass. A block with
-        randomly drawn sets skips its run.
+        Each position passes through the design in a random order, which differs between positions and passes. A block
+        with randomly drawn sets skips its run.
         """
         design = relabelled(self.copies, seed)
         sets = np.zeros((len(blocks), positions, MAX_DENIABLE_IDS), np.bool_)
@@ -137,10 +137,7 @@ def _order(seed: int, position: int, cycle: int, runs: int) -> npt.NDArray[np.in
 
 @dataclass(frozen=True)
 class RandomBoards:
-    """Draw a random action board for each block: one set covered for all, and one denied to each seat.
-
-    The sizes, and the sets of a size, are equally likely.
-    """
+    """Cover a random set for all seats and deny a random set to each seat in each block, with uniform sizes."""
 
     covered: tuple[int, int] = (0, 0)  # number of covered actions, (low, high)
     denied: tuple[int, int] = (0, 0)  # number of actions denied to each seat, (low, high)
@@ -157,10 +154,7 @@ class RandomBoards:
         seats: int,
         ids: tuple[int, ...] = tuple(range(MAX_DENIABLE_IDS)),
     ) -> tuple[Sets, Sets]:
-        """Return the actions covered in some blocks, bool (B, 15), and denied to each seat, bool (B, seats, 15).
-
-        `ids` are the actions that the game can disable.
-        """
+        """Return the actions among `ids` covered in B blocks, bool (B, 15), and denied, bool (B, seats, 15)."""
         covered = np.zeros((len(blocks), MAX_DENIABLE_IDS), np.bool_)
         denied = np.zeros((len(blocks), seats, MAX_DENIABLE_IDS), np.bool_)
         for i, block in enumerate(blocks.tolist()):
@@ -174,8 +168,8 @@ class RandomBoards:
 class CoverDesign:
     """Cover a set of actions for all seats in each block, cycling through all sets of a size."""
 
-    size: int = 5  # number of covered actions; sets are numbered in lexicographic order
-    only: tuple[int, ...] = ()  # numbers of the sets to play; default: all
+    size: int = 5  # number of covered actions
+    only: tuple[int, ...] = ()  # lexicographic indices of the sets to play; default: all
 
     def __post_init__(self) -> None:
         """Validate the values."""
@@ -185,7 +179,7 @@ class CoverDesign:
         object.__setattr__(self, "only", tuple(number.integer(0, last) for number in numbers))
 
     def action_sets(self, blocks: npt.NDArray[np.int64]) -> Sets:
-        """Return the actions covered in some blocks, bool (B, 15)."""
+        """Return the actions covered in B blocks, bool (B, 15)."""
         sets = subsets(self.size)
         if self.only:
             sets = sets[list(self.only)]
@@ -195,7 +189,7 @@ class CoverDesign:
 
 @dataclass(frozen=True)
 class HandicapDesign:
-    """Deny each line-up position the same actions in all blocks, independent of its seat."""
+    """Deny each line-up position the same actions in all blocks, in every seat."""
 
     denied: tuple[tuple[int, ...], ...]  # for each position, ids or names of actions
 
@@ -206,7 +200,7 @@ class HandicapDesign:
         object.__setattr__(self, "denied", denied)
 
     def action_sets(self, blocks: npt.NDArray[np.int64], positions: int) -> Sets:
-        """Return the actions denied to each line-up position in some blocks, bool (B, positions, 15)."""
+        """Return the actions denied to each line-up position in B blocks, bool (B, positions, 15)."""
         if len(self.denied) != positions:
             found = [list(actions) for actions in self.denied]
             raise DesignError(f"denied: found {found}, expected {positions} lists, one for each seat")
@@ -226,10 +220,7 @@ DESIGNS: Mapping[str, Any] = {
 
 
 def read_designs(data: Node, config: Any) -> dict[str, Any]:
-    """Return the designs of a matchup, by key; `data` may have other keys.
-
-    All designs except `RandomBoards` require an action board of fifteen actions that can be covered.
-    """
+    """Return the designs of a matchup by key; all except `RandomBoards` require an action board with 15 actions."""
     spec = spec_of(config)
     has_board = len(spec.deniable) == MAX_DENIABLE_IDS and "covered" in spec.setup_fields
     designs = {}
@@ -241,7 +232,7 @@ def read_designs(data: Node, config: Any) -> dict[str, Any]:
             designs[key] = data[key].build(design)
     for one, other in combinations(designs, 2):
         if {one, other} not in ({"cover", "screen"}, {"cover", "handicap"}):
-            data.fail("one of them: both disable actions", found=str([one, other]))
+            data.fail("one of them, because both disable actions", found=str([one, other]))
     if "boards" in designs:
         limits = {"covered": len(spec.deniable) if "covered" in spec.setup_fields else 0, "denied": len(spec.deniable)}
         for key, limit in limits.items():
@@ -261,8 +252,8 @@ def _action(data: Node) -> int:
 
 
 def _sizes(value: Any, name: str) -> tuple[int, int]:
-    """Return the smallest and the largest number of actions."""
-    expected = f"numbers of actions, [from, to], 0 to {MAX_DENIABLE_IDS}"
+    """Return a valid range of set sizes."""
+    expected = f"a range of sizes, [low, high], 0 to {MAX_DENIABLE_IDS}"
     data = Node(value, DesignError, name)
     if not isinstance(value, list | tuple) or len(value) != 2:
         data.fail(expected)

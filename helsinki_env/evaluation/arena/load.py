@@ -1,4 +1,4 @@
-"""Load the games of a tournament as arrays or as records, and convert records from any source to arrays."""
+"""Load the games of a tournament as arrays or records, and convert records from any source to arrays."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, encode_actio
 from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, WorkUnit
 from helsinki_env.evaluation.arena.store import RunFolder, records_of
 from helsinki_env.evaluation.arena.work_unit import WorkUnitGames
+from helsinki_env.evaluation.play import SeatedGames
 from helsinki_env.records import Record, RecordError
 
 __all__ = ["MatchupGames", "RatableGames", "group_records", "load_records", "load_run"]
@@ -35,32 +36,21 @@ _ARRAYS: Mapping[str, tuple[Any, bool]] = {
 
 
 @dataclass(frozen=True)
-class RatableGames:
+class RatableGames(SeatedGames):
     """G games of S seats that can be rated; row g of every array is game g.
 
     Attributes:
+        players, seating, places, scores: see `helsinki_env.evaluation.play.SeatedGames`.
         name: name of the matchup, or a description of its configuration.
-        players: unique player names.
-        seating: the player in each seat, int64 (G, S), indices into `players`; a player may sit in several seats.
         deck: deal number, int64 (G,); games with the same number may be correlated.
-        places: rank by seat, 0 is first, int8 (G, S).
-        scores: points by seat, int16 (G, S).
-        covered: actions disabled for all, int16 (G,), bit i for action i.
+        covered: actions disabled for all seats, int16 (G,), bit i for action i.
         denied: actions disabled for each seat, int16 (G, S), same encoding.
     """
 
     name: str
-    players: tuple[str, ...]
-    seating: npt.NDArray[np.int64]
     deck: npt.NDArray[np.int64]
-    places: npt.NDArray[np.int8]
-    scores: npt.NDArray[np.int16]
     covered: npt.NDArray[np.int16]
     denied: npt.NDArray[np.int16]
-
-    def __len__(self) -> int:
-        """Return the number of games."""
-        return len(self.deck)
 
 
 @dataclass(frozen=True)
@@ -69,11 +59,11 @@ class MatchupGames(RatableGames):
 
     Attributes:
         config: game configuration, for S seats.
-        block: block of paired games, int64 (G,), one number for each block of each line-up. The games of a block are
-            one deal, played once for each rotation of the seats.
+        block: block of paired games, int64 (G,), numbered over all line-ups. The games of a block have the same deal,
+            once for each rotation of the seats.
         rounds: rounds played, int16 (G,).
         used: actions that each seat had used at the end, int16 (G, S), bit i for action i.
-        missing: games of the plan that have not been played yet; 0 for a finished run.
+        missing: number of games of the plan that are not played yet; 0 for a finished run.
     """
 
     config: Any
@@ -84,14 +74,14 @@ class MatchupGames(RatableGames):
 
 
 def load_run(path: str | Path, *, whole: bool = False) -> list[MatchupGames]:
-    """Load the matchups of a run, finished or not; `MatchupGames.missing` is the number of games not played yet.
+    """Load the matchups of a run, finished or not.
 
     Args:
         path: folder of the run.
         whole: raise an error if the run is not finished.
 
     Raises:
-        ArenaError: for a folder without a run, a run from another version of the environment or without games, and
+        ArenaError: for a folder without a run, a run without games or from another version of the environment, and
             files that are damaged or contradict the plan.
     """
     folder = RunFolder.open(Path(path))
@@ -111,7 +101,7 @@ def load_records(path: str | Path) -> Iterator[Record]:
         path: folder of the run.
 
     Raises:
-        ArenaError: if there is no run, or it was played with another version of the environment.
+        ArenaError: for a folder without a run, or a run from another version of the environment.
     """
     folder = RunFolder.open(Path(path))
     return records_of(folder.plan, folder.games())
@@ -141,11 +131,11 @@ def _matchup_games(plan: MatchupPlan, parts: list[_Columns]) -> MatchupGames:
 
 
 def group_records(records: Iterable[Record], named: Callable[[Any], str]) -> list[RatableGames]:
-    """Group games by configuration, in order of appearance; actions denied to single seats may differ within a group.
+    """Group games by configuration, regardless of actions denied to single seats, in order of first appearance.
 
     Args:
         records: records of finished games.
-        named: function from a configuration to the name of its group.
+        named: function that returns the name of a group, given its configuration.
 
     Raises:
         RecordError: for an unfinished game.
@@ -179,7 +169,7 @@ def _recorded_games(name: str, games: list[Record]) -> RatableGames:
 
 
 class _Numbers(dict[Any, int]):
-    """Numbers keys in order of first access."""
+    """Dictionary that numbers its keys in order of first access."""
 
     def __missing__(self, key: Any) -> int:
         self[key] = len(self)

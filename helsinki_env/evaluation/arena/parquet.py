@@ -1,26 +1,30 @@
-"""Games as Parquet: the schema, a writer whose output is byte-for-byte reproducible, and a reader for single files.
+"""Games as Parquet: the schema, a writer whose output is byte-for-byte reproducible, and readers with bounded memory.
 
 A file stores the digest of each matchup's configuration, not the configuration itself. `ParquetGameReader` finds it
 among those that the shipped component files can produce.
+
+A few kilobytes of Parquet can expand to gigabytes: a run of equal values takes a few bytes, and a dictionary-encoded
+string can be referenced by every row. `BoundedParquetFile` checks the decompressed size before it reads.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from io import BytesIO
 from itertools import chain, islice, product
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.data import short_repr
 from helsinki_env.engine.configuration import REWARDS
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import game_names, spec_by_name
-from helsinki_env.evaluation.arena.bounded_parquet import BoundedParquetFile
 from helsinki_env.evaluation.arena.designs import decode_setup, with_disabled
 from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, WorkUnit
 from helsinki_env.evaluation.arena.work_unit import Schedule, WorkUnitGames, check_equal, schedule_games, validate_games
@@ -31,7 +35,26 @@ from helsinki_env.utils.yaml_files import list_yaml
 
 with requires_extra("stats"):
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
+
+_MAX_GROUPS = 4000  # row groups of a file without a plan: a quarter of a million games
+_MAX_ROWS = 2**16  # games in a row group
+_MAX_ACTIONS = 2**15 - 1  # actions in a game
+_MAX_VALUES = 2**25  # values of a column in a row group
+_MAX_BYTES = 2**27  # decompressed bytes of a row group
+_MAX_PAGES = 1000  # pages of a column in a row group
+_MAX_TEXT = 1000  # characters of a name
+_MAX_FOOTER = 2**12  # bytes of the footer per row group
+_MAX_LIST = 1000  # entries of a list in the footer, such as columns
+_ENCODINGS = (0, 2, 3, 8)  # plain, dictionary and run-length, in which no value depends on other values
+_BATCH = 16  # games converted to Python objects at a time
+_HEADER_SIZES = (2**9, 2**16)  # bytes to read for a page header; only headers with long statistics need the second
+_MAX_DEPTH = 8  # nesting depth of a page header
+#: Field numbers of the sizes in a page header.
+_UNPACKED_SIZE, _PACKED_SIZE = 2, 3
+#: Kinds of page by field number, with the fields of the value count and the encoding.
+_KINDS = {5: (1, 2), 7: (1, 2), 8: (1, 4)}
 
 SCHEMA = pa.schema(
     [
@@ -44,9 +67,9 @@ SCHEMA = pa.schema(
         ("players", pa.list_(pa.string())),
         ("player", pa.list_(pa.int16())),  # index into the players of the matchup
         ("decisions", pa.list_(pa.int16())),  # action ids in order
-        ("covered", pa.int16()),  # bit i: action i was disabled for all
-        ("denied", pa.list_(pa.int16())),  # bit i: action i was disabled for the seat
-        ("used", pa.list_(pa.int16())),  # bit i: the seat used action i
+        ("covered", pa.int16()),  # actions disabled for all seats, bit i for action i
+        ("denied", pa.list_(pa.int16())),  # actions disabled for the seat, bit i for action i
+        ("used", pa.list_(pa.int16())),  # actions that the seat used, bit i for action i
         ("scores", pa.list_(pa.int16())),
         ("places", pa.list_(pa.int8())),  # 0 is first
         ("rounds", pa.int16()),
@@ -82,7 +105,7 @@ def games_from_arrow(table: MatchupPlan, seed: int, chunk: WorkUnit, rows: Any) 
 
 
 def _planned(table: MatchupPlan, chunk: WorkUnit, planned: Schedule) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of a work unit that follow from the plan, (G,), or (G, S) for list columns."""
+    """Return the columns of a work unit that the plan determines, (G,), or (G, S) for list columns."""
     games = len(planned.game)
     return {
         "table": np.full(games, table.name, object),
@@ -109,7 +132,7 @@ def _values(rows: Any, column: str, seats: int) -> npt.NDArray[Any]:
 
 
 def _lists(rows: Any, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the concatenated entries of a list column, and the number of entries of each game, (G,)."""
+    """Return the concatenated lists of a column and the length of each game's list, (G,)."""
     lists = rows[column].combine_chunks()
     return _whole(column, lists.flatten()), _whole(column, lists.value_lengths())
 
@@ -120,12 +143,12 @@ def _whole(column: str, values: Any) -> npt.NDArray[Any]:
         raise ArenaError(f"{column}: found a missing value, expected one everywhere")
     try:
         return np.asarray(values)
-    except (pa.ArrowException, UnicodeDecodeError):  # depends on the position of the text in a list
+    except (pa.ArrowException, UnicodeDecodeError):  # the type depends on the position of the text in a list
         raise ArenaError(f"{column}: found text that is not UTF-8") from None
 
 
 class _Hashed:
-    """A writable file that computes the checksum of the written bytes."""
+    """A writable file that computes the SHA-256 of the written bytes."""
 
     closed = False
 
@@ -150,7 +173,7 @@ def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> str:
 
 
 def read_parquet(source: Path) -> Iterator[Any]:
-    """Yield the row groups of a file as Arrow tables; ArenaError if it is invalid or would take too much memory."""
+    """Yield the row groups of a file as Arrow tables; ArenaError if the file is invalid or needs too much memory."""
     with BoundedParquetFile(source, SCHEMA) as file:
         for number in range(len(file.rows)):
             yield file.group(number)
@@ -161,7 +184,7 @@ _RECORD_COLUMNS = ("seed", "config_digest", "players", "decisions", "covered", "
 
 
 class ParquetGameReader:
-    """The games of a Parquet file, given its content; ArenaError if it is invalid or too large."""
+    """The games of a Parquet file, given its content; ArenaError if the content is invalid or too large."""
 
     def __init__(self, content: bytes) -> None:
         with _named():
@@ -169,7 +192,7 @@ class ParquetGameReader:
         self.count = sum(self._file.rows)
 
     def records(self, first: int, count: int) -> list[Record]:
-        """Return the records of at most `count` games from index `first` on, validated by replaying them.
+        """Return the records of at most `count` games from index `first` on, each validated by a replay.
 
         Raise ArenaError for damaged files, large games and unknown configurations, RecordError for invalid records.
         """
@@ -189,7 +212,7 @@ class ParquetGameReader:
 
 @contextmanager
 def _named() -> Iterator[None]:
-    """Prefix the errors of the block."""
+    """Prefix the messages of ArenaError in the block."""
     try:
         yield
     except ArenaError as problem:
@@ -211,19 +234,19 @@ def _record(row: dict[str, Any]) -> Record:
 
 @lru_cache(maxsize=4096)
 def _config(digest: str, players: int, covered: int, denied: tuple[int, ...]) -> Any:
-    """Return a game's configuration: its matchup's, with the actions disabled in this game, bit i for action i."""
+    """Return the configuration of a matchup with the actions disabled in a game, bit i for action i."""
     for_all, by_seat = decode_setup(covered, denied)
     for config in _candidates(players, for_all, by_seat):
         if config.digest == digest:
             return with_disabled(config, covered, denied)
     raise ArenaError(
-        f"config_digest: found {short_repr(digest)}, expected that of a configuration with a shipped component file; "
-        "write games with their configurations (helsinki arena --format jsonl)"
+        f"config_digest: found {short_repr(digest)}, expected the digest of a configuration with a shipped component "
+        "file; use games with their configurations (helsinki arena --format jsonl)"
     )
 
 
 def _candidates(players: int, covered: tuple[int, ...], denied: tuple[tuple[int, ...], ...]) -> Iterator[Any]:
-    """Yield the possible configurations of a matchup, with and without the actions disabled in one game."""
+    """Yield the possible configurations of a matchup, with and without the actions disabled in a game."""
     if not 2 <= players <= 4:
         return
     for spec in map(spec_by_name, game_names()):
@@ -249,3 +272,216 @@ def _components(game: str) -> tuple[str, ...]:
             continue
         found.append(name)
     return tuple(found)
+
+
+class BoundedParquetFile:
+    """A Parquet file of games with the columns of `schema`, given its path or content; `rows` are games by row group.
+
+    Methods raise ArenaError if the file is invalid or needs too much memory.
+    """
+
+    def __init__(self, source: Path | bytes, schema: Any, max_groups: int = _MAX_GROUPS) -> None:
+        with _readable():
+            self._bytes: BinaryIO = BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+        try:
+            with _readable():
+                self._open(schema, max_groups)
+        except BaseException:
+            self._bytes.close()
+            raise
+
+    def _open(self, schema: Any, max_groups: int) -> None:
+        footer = self._footer()
+        _check("bytes of its footer", footer, _MAX_FOOTER * (max_groups + 16))
+        length = max(_MAX_LIST, max_groups)
+        file = pq.ParquetFile(self._bytes, thrift_container_size_limit=length, thrift_string_size_limit=max(footer, 1))
+        if not file.schema_arrow.equals(schema):
+            names = short_repr(file.schema_arrow.names)
+            raise ArenaError(f"columns: found {names}, expected those of a file from helsinki arena")
+        metadata, columns = file.metadata, file.schema
+        _check("row groups", metadata.num_row_groups, max_groups)
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        self.rows: tuple[int, ...] = tuple(group.num_rows for group in groups)
+        for rows in self.rows:
+            _check("games of a row group", rows, _MAX_ROWS)
+        self._groups, self._schema = groups, schema
+        # Read strings as dictionaries, which store a repeated long string only once.
+        texts = [columns.column(i).path for i in range(len(columns)) if columns.column(i).physical_type == "BYTE_ARRAY"]
+        self._file = pq.ParquetFile(self._bytes, metadata=metadata, read_dictionary=texts)
+
+    def _footer(self) -> int:
+        """Return the size of the footer in bytes."""
+        size = self._bytes.seek(0, 2)
+        self._bytes.seek(max(0, size - 8))
+        return min(size, int.from_bytes(self._bytes.read(4), "little"))
+
+    def __enter__(self) -> Self:
+        """Return the file."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._bytes.close()
+
+    def group(self, number: int, games: int | None = None) -> Any:
+        """Return a row group as an Arrow table; `games` is the expected number of games."""
+        if games not in (None, self.rows[number]):
+            raise ArenaError(f"found {self.rows[number]} games, expected {games}")
+        self._check_group(number)
+        with _readable():
+            table = self._file.read_row_group(number)
+            self._check_texts(table)
+            return table.cast(self._schema)
+
+    def batches(self, number: int, columns: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
+        """Yield the games of a row group as dictionaries, a few at a time."""
+        self._check_group(number)
+        with _readable():
+            for batch in self._file.iter_batches(_BATCH, [number], columns, use_threads=False):
+                self._check_texts(batch)
+                for field in batch.schema:
+                    if pa.types.is_list(field.type):
+                        longest = pc.max(pc.list_value_length(batch[field.name])).as_py() or 0
+                        _check(f"values of {field.name}", longest, _max_values(field.name))
+                yield batch.to_pylist()
+
+    def _check_group(self, number: int) -> None:
+        """Raise ArenaError if a row group needs too much memory, judged by its page headers."""
+        group, size = self._groups[number], 0
+        for i in range(group.num_columns):
+            column = group.column(i)
+            name = column.path_in_schema.partition(".")[0]
+            limit = min(_MAX_VALUES, max(1, group.num_rows) * _max_values(name))
+            _check(f"values of {name}", column.num_values, limit)
+            starts = column.data_page_offset, column.dictionary_page_offset or column.data_page_offset
+            values = 0
+            with _readable():
+                for count, page in enumerate(_page_headers(self._bytes, min(starts), column.total_compressed_size), 1):
+                    size, values = size + page.size, values + page.values
+                    _check(f"pages of {name}", count, _MAX_PAGES)
+                    _check("bytes of a decompressed row group", size, _MAX_BYTES)
+                    _check(f"values of {name}", values, 2 * limit)  # including those of the dictionary
+                    if page.encoding not in _ENCODINGS:
+                        raise ArenaError(f"{name}: found encoding {page.encoding}, expected plain or dictionary")
+
+    def _check_texts(self, rows: Any) -> None:
+        for field in rows.schema:
+            column = rows[field.name]
+            for part in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+                texts = part.values if pa.types.is_list(field.type) else part
+                if pa.types.is_dictionary(texts.type):
+                    longest = pc.max(pc.binary_length(texts.dictionary)).as_py() or 0
+                    _check(f"bytes of a text of {field.name}", longest, 4 * _MAX_TEXT)
+                    _check(f"bytes of the texts of {field.name}", longest * len(texts), _MAX_BYTES)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError, _PageError, OverflowError, UnicodeDecodeError) as problem:
+        raise ArenaError(f"cannot be read as Parquet: {' '.join(str(problem).split())}") from None
+
+
+def _check(name: str, found: int, limit: int) -> None:
+    if not 0 <= found <= limit:
+        raise ArenaError(f"{name}: found {found:,}, expected at most {limit:,}")
+
+
+def _max_values(column: str) -> int:
+    """Return the maximum number of values of a column in a game: one per seat, except for the actions."""
+    return _MAX_ACTIONS if column == "decisions" else MAX_SEATS
+
+
+class _PageError(Exception):
+    """A page header that cannot be read."""
+
+
+class _PageHeader(NamedTuple):
+    values: int  # number of values
+    size: int  # decompressed size in bytes
+    encoding: int  # number of its encoding in the Parquet format
+
+
+def _page_headers(file: BinaryIO, start: int, length: int) -> Iterator[_PageHeader]:
+    """Yield the page headers of a column in a row group, which has `length` bytes from offset `start` on.
+
+    The sizes in the footer may be wrong, and Parquet readers do not compare them with the pages.
+    """
+    end = start + length
+    while start < end:
+        header, size = _header(file, start, end)
+        kinds = [(header[field], fields) for field, fields in _KINDS.items() if field in header]
+        if len(kinds) != 1 or not isinstance(kinds[0][0], dict):
+            raise _PageError("found a page of an unknown kind")
+        ((page, (values, encoding)),) = kinds
+        numbers = [page.get(values), header.get(_UNPACKED_SIZE), page.get(encoding), header.get(_PACKED_SIZE)]
+        if any(not isinstance(number, int) or number < 0 for number in numbers):
+            raise _PageError("found a page header without sizes")
+        yield _PageHeader(*numbers[:3])
+        start += size + numbers[3]
+
+
+def _header(file: BinaryIO, start: int, end: int) -> tuple[dict[int, Any], int]:
+    """Return the fields of a header by number, and its size in bytes."""
+    for length in _HEADER_SIZES:
+        file.seek(start)
+        reader = _Reader(file.read(min(length, end - start)))
+        try:
+            return reader.structure(), reader.position
+        except IndexError:
+            continue
+    raise _PageError("found a truncated header")
+
+
+class _Reader:
+    """Reader of page headers in Thrift's compact protocol; IndexError at the end of the data."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self.position = data, 0
+
+    def structure(self, depth: int = 0) -> dict[int, Any]:
+        """Return the fields of a structure by number; only numbers and structures have a value."""
+        if depth > _MAX_DEPTH:
+            raise _PageError("found a header that is nested too deeply")
+        fields: dict[int, Any] = {}
+        number = 0
+        while kind := self._byte():
+            number = number + (kind >> 4) if kind >> 4 else self._number()
+            fields[number] = self._value(kind & 15, depth)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> Any:
+        if kind in (1, 2):
+            return kind == 1
+        if kind in (4, 5, 6):
+            return self._number()
+        if kind == 12:
+            return self.structure(depth + 1)
+        if kind in (3, 7, 8):
+            self._skip({3: 1, 7: 8}.get(kind) or self._size())
+            return None
+        raise _PageError("found a header with fields of an unknown type")
+
+    def _byte(self) -> int:
+        self.position += 1
+        return self._data[self.position - 1]
+
+    def _skip(self, length: int) -> None:
+        self.position += length
+        if self.position > len(self._data):
+            raise IndexError
+
+    def _size(self) -> int:
+        """Read an unsigned varint, seven bits a byte."""
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+        raise _PageError("found a number that is too long")
+
+    def _number(self) -> int:
+        value = self._size()
+        return (value >> 1) ^ -(value & 1)

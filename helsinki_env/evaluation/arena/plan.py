@@ -1,13 +1,13 @@
 """The plan of a tournament: matchups (tables), line-ups, blocks of paired games, and work units (chunks).
 
 A matchup is a game configuration with players. A line-up assigns one player to each seat. A block of a line-up is one
-deal, played once for each rotation of the seats. Successive blocks cycle through the cyclic orders of the players, so
-the neighbors change, too. Block k plays deal k in every line-up.
+deal, played once for each rotation of the seats. Successive blocks use different cyclic orders of the players, so that
+players get different neighbors. Block k plays deal k in every line-up.
 
-A block depends only on the seed of the run, the matchup, the line-up and the block number. Work units can thus be
+A block depends only on the seed of the run, the matchup, the line-up and the block number. Work units can therefore be
 played in any order and on any machine. A longer plan begins with the games of a shorter one.
 
-Plans are read from YAML files in ``configs/arena``: a seed and a list of matchups; see ``example.yaml`` there.
+The YAML files in ``configs/arena`` define plans by a seed and a list of matchups; see ``example.yaml`` there.
 """
 
 from __future__ import annotations
@@ -48,25 +48,22 @@ from helsinki_env.utils.yaml_files import find_yaml
 __all__ = ["plan_from_dict", "plan_from_yaml"]
 
 WORK_UNIT_GAMES = 60
-"""Games in a work unit: nearly as fast as large batches, and an interrupted run loses little."""
+"""Games in a work unit: nearly as fast as large batches, with little loss if a run is interrupted."""
 
 #: Format version of the files of a run.
 _FORMAT = 3
 _MAX_LINEUPS = 100_000
 _MAX_WORK_UNITS = 1_000_000
 MAX_MATCHUP_GAMES = 1_000_000_000
-"""Maximum games of a line-up or a work unit."""
+"""Maximum number of games in a line-up or a work unit."""
 
 
 class ArenaError(UserError):
-    """A tournament that cannot be played or read; the message gives value found, value expected and remedy."""
+    """Invalid or unreadable tournament; the message gives value found, value expected and remedy."""
 
 
 def round_robin_lineups(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
-    """Return all line-ups of a round robin, as ascending player indices, one for each seat.
-
-    With fewer players than seats, these are all line-ups in which every player takes part.
-    """
+    """Return all line-ups of a round robin as ascending player indices, with all players in each if seats suffice."""
     if players < seats:
         lineups = combinations_with_replacement(range(players), seats)
         return tuple(lineup for lineup in lineups if len(set(lineup)) == players)
@@ -80,7 +77,7 @@ def round_robin_lineups(players: int, seats: int) -> tuple[tuple[int, ...], ...]
 
 
 def block_seating(seats: int, block: int) -> npt.NDArray[np.int64]:
-    """Return the line-up position in each seat in the games of a block, int64 (S games, S seats)."""
+    """Return the line-up position of the player in each seat, for the games of a block, int64 (S games, S seats)."""
     orders = [(0, *others) for others in permutations(range(1, seats))]
     order = np.array(orders[block % len(orders)], np.int64)
     seating: npt.NDArray[np.int64] = order[(np.arange(seats)[:, None] + np.arange(seats)) % seats]
@@ -96,9 +93,9 @@ class MatchupPlan:
     players: tuple[str, ...]  # unique player specs, as for `make_player`
     lineups: tuple[tuple[int, ...], ...]  # player indices, one for each seat
     blocks: int  # number of blocks in each line-up
-    boards: RandomBoards | None = None  # random action boards, one for each block; None: the board of the configuration
-    screen: ScreeningDesign | None = None  # actions denied to the line-up positions, by block
-    cover: CoverDesign | None = None  # actions covered for all, by block
+    boards: RandomBoards | None = None  # random action board for each block; None: that of the configuration
+    screen: ScreeningDesign | None = None  # actions denied to each line-up position, by block
+    cover: CoverDesign | None = None  # actions covered for all seats, by block
     handicap: HandicapDesign | None = None  # actions denied to each line-up position in all blocks
 
     @property
@@ -129,7 +126,7 @@ class MatchupPlan:
 
     @property
     def designs(self) -> dict[str, Any]:
-        """The designs that deny or cover actions by block, as dictionaries keyed as in a file."""
+        """The designs that deny or cover actions, as dictionaries with the keys of a file."""
         designs = {name: getattr(self, name) for name in DESIGNS}
         return {name: _plain(asdict(design)) for name, design in designs.items() if design is not None}
 
@@ -164,13 +161,13 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, order=True)
 class WorkUnit:
-    """A work unit: consecutive blocks of one line-up, ordered as in the plan."""
+    """A work unit: consecutive blocks of a line-up; the order is that of the plan."""
 
     table: int  # number of the matchup
     lineup: int
     number: int  # number of the work unit within the line-up
     first: int  # first block
-    end: int  # one past the last block
+    end: int  # last block + 1
 
     @property
     def name(self) -> str:
@@ -192,7 +189,7 @@ class Plan:
         count = sum(len(table.lineups) * -(-table.blocks // self._blocks(table)) for table in self.tables)
         if count > _MAX_WORK_UNITS:
             raise ArenaError(
-                f"games: found {self.games:,} in {count:,} work units, expected at most {_MAX_WORK_UNITS:,}; "
+                f"games: found {self.games:,} in {count:,} work units, expected at most {_MAX_WORK_UNITS:,} units; "
                 f"request fewer games, or a chunk of more than {self.chunk_games:,}"
             )
 
@@ -216,7 +213,7 @@ class Plan:
         )
 
     def whole(self, chunk: WorkUnit) -> WorkUnit:
-        """Return the complete work unit that a partial one belongs to."""
+        """Return the complete work unit that contains a partial one."""
         return self._work_unit(chunk.table, chunk.lineup, chunk.number)
 
     def _work_unit(self, table: int, lineup: int, number: int) -> WorkUnit:
@@ -225,27 +222,27 @@ class Plan:
         return WorkUnit(table, lineup, number, number * blocks, min(plan.blocks, (number + 1) * blocks))
 
     def games_of(self, chunks: Sequence[WorkUnit]) -> int:
-        """Return the number of games in some work units."""
+        """Return the total number of games in work units."""
         return sum((chunk.end - chunk.first) * self.tables[chunk.table].seats for chunk in chunks)
 
     def describe(self, chunk: WorkUnit) -> str:
-        """Return a description of a work unit for messages."""
+        """Describe a work unit for messages."""
         table = self.tables[chunk.table]
         blocks = f"blocks {chunk.first} to {chunk.end - 1}"
         return f"work unit {chunk.name} (matchup {table.name!r}, line-up {table.lineup_names(chunk.lineup)}, {blocks})"
 
     @cached_property
     def digest(self) -> str:
-        """16 hexadecimal digits that identify the plan."""
+        """Digest of the plan, 16 hexadecimal digits."""
         return digest_of(self._content())
 
     @cached_property
     def basis(self) -> str:
-        """16 hexadecimal digits that identify the plan regardless of its number of games."""
+        """Digest of the plan without its numbers of games, 16 hexadecimal digits."""
         return digest_of(without_game_counts(self._content()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as a dictionary, with versions and its digest; inverse of `from_dict`."""
+        """Return the plan as a dictionary with versions and digest; inverse of `from_dict`."""
         return with_digest(self._content())
 
     def _content(self) -> dict[str, Any]:
@@ -260,7 +257,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Plan:
-        """Return the plan of a dictionary from `to_dict`; ArenaError if it was modified or is of another version."""
+        """Return the plan of a dictionary from `to_dict`; ArenaError if it was modified or has another version."""
         data = Node.of(data, ArenaError, "the plan of a run").mapping()
         remedy = "use the version that played the run, or choose another folder"
         if data["arena"].value != _FORMAT:
@@ -286,7 +283,7 @@ def _environment(spec: GameSpec) -> str:
 
 
 def environment_versions(tables: Iterable[MatchupPlan]) -> str:
-    """Return the names and versions of the environments of some matchups."""
+    """Return the names and versions of the environments of matchups."""
     return ", ".join(sorted({_environment(spec_of(table.config)) for table in tables}))
 
 
@@ -303,11 +300,11 @@ _MAX_TABLES = 1000
 
 
 def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None = None, *, trust: bool = False) -> Plan:
-    """Return the tournament of a file.
+    """Return the tournament that a file defines.
 
     Args:
         name_or_path: a name in ``configs/arena``, or a path.
-        changes: values that override those of the file, by key.
+        changes: values that replace those of the file, by key.
         trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
     Raises:
@@ -322,11 +319,7 @@ def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None =
 
 
 def plan_from_dict(data: Mapping[str, Any] | Node) -> Plan:
-    """Return the tournament of a dictionary with the keys of a file, see ``configs/arena/example.yaml``.
-
-    Raises:
-        ArenaError: names key, value found and value expected.
-    """
+    """Return the tournament of a dictionary with the keys of a file; ArenaError names key and values."""
     data = Node.of(data, ArenaError, "the tournament").mapping(_KEYS)
     seed = data.get("seed", 0).integer(0)
     chunk = data.get("chunk", WORK_UNIT_GAMES).integer(1, MAX_MATCHUP_GAMES)
@@ -350,24 +343,24 @@ def _table(data: Node, name: str) -> MatchupPlan:
     if data["players"].is_present:
         players = _names(data["players"], 1)
         if len(set(players)) < len(players):
-            data["players"].fail("each player once", "with fewer players than seats, players take several seats")
+            data["players"].fail("each player once", "players take several seats if there are fewer players than seats")
         with data.prefix_errors():
             lineups = round_robin_lineups(len(players), config.num_players)
     else:
         players, lineups = _lineups(data["lineups"], config.num_players)
     games = data.get("games", _DEFAULT_GAMES).integer(1, MAX_MATCHUP_GAMES)
     designs = read_designs(data, config)
-    # Reject a game whose covered or denied actions a design would silently override.
+    # A design would silently override the covered or denied actions of the game.
     for key, overriding in (("covered", {"boards", "cover"}), ("denied", {"boards", "screen", "handicap"})):
         for design in sorted(overriding & set(designs)):
             value = getattr(config, key, ())
             if any(value) if key == "denied" else value:
-                data["game"].fail(f"no {key} actions, because {design} sets them for every deal")
+                data["game"].fail(f"no {key} actions, because {design} chooses them for every deal")
     return MatchupPlan(name, config, tuple(players), lineups, -(-games // config.num_players), **designs)
 
 
 def _lineups(data: Node, seats: int) -> tuple[list[str], tuple[tuple[int, ...], ...]]:
-    """Return the players of some line-ups, and the player indices of each line-up."""
+    """Return the players of the line-ups, and the player indices of each line-up."""
     entries = data.entries("at least one line-up", least=1)
     lineups = [_names(entry, 2) for entry in entries]
     numbers = {player: i for i, player in enumerate(dict.fromkeys(player for names in lineups for player in names))}
@@ -383,7 +376,7 @@ def _lineups(data: Node, seats: int) -> tuple[list[str], tuple[tuple[int, ...], 
 
 
 def _config(data: Node) -> Any:
-    """Return the game of a matchup, for the requested number of seats or that of the line-ups."""
+    """Return the game of a matchup for the requested number of seats, by default that of the line-ups."""
     game, seats = data.get("game", None), data["seats"]
     if game.value is None or isinstance(game.value, str):
         with game.prefix_errors():

@@ -1,7 +1,7 @@
 """Run a tournament: play the missing games of a plan, save them, and join all games in one file.
 
-Work units are played in processes on this machine, or on a Ray cluster of several machines, some of which may leave
-during the run. Every machine needs the same version of this package and of the packages that provide its players.
+Processes on this machine play the work units, or a Ray cluster whose machines may leave during the run. Every machine
+needs the same version of this package and of the packages that provide its players.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from functools import partial
 from importlib import import_module
 from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from helsinki_env.agents.llm.usage import BUDGET_FOLDER, shared_budget
 from helsinki_env.agents.net.description import set_warning_handler
@@ -40,13 +40,15 @@ from helsinki_env.utils.stopping import block_interrupts
 __all__ = ["run_arena"]
 
 FinishedWorkUnits = Generator[tuple[WorkUnit, WorkUnitGames], None, None]
-"""Work units with their games, in order of completion."""
-#: Work units submitted to each worker: the current one and the next one.
-WORK_UNITS_PER_WORKER = 2
+"""Generator of work units with their games, in order of completion."""
+T = TypeVar("T")
+K = TypeVar("K")
+#: Jobs submitted to each worker: the current one and the next one.
+_JOBS_PER_WORKER = 2
 
 
 class WorkUnitError(ArenaError):
-    """A work unit that could not be played; names the work unit and the cause."""
+    """Failed work unit; the message names the work unit and the cause."""
 
     @classmethod
     def of(cls, plan: Plan, chunk: WorkUnit, problem: BaseException) -> WorkUnitError:
@@ -58,41 +60,52 @@ class WorkUnitError(ArenaError):
 
 
 def limit_to_one_thread() -> None:
-    """Restrict a worker process to one compute thread; there is one worker per CPU core."""
+    """Restrict a worker process to one compute thread, because there is one worker per CPU core."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
     if (torch := sys.modules.get("torch")) is not None:
         torch.set_num_threads(1)
 
 
-class _Workers:
-    """Processes that play work units; they start with the first one."""
+class Workers:
+    """Worker processes, which start with the first job."""
 
     def __init__(self, processes: int) -> None:
         self.processes, self.budget_folder = processes, os.environ.get(BUDGET_FOLDER)
         self._others = set(multiprocessing.active_children())
         self._started: set[multiprocessing.process.BaseProcess] = set()
-        context = multiprocessing.get_context("spawn")  # fork would copy locked locks that no thread releases
+        context = multiprocessing.get_context("spawn")  # fork would copy held locks that no thread releases
         self._began = context.Event()
         self.pool = ProcessPoolExecutor(processes, context, initializer=_initialize, initargs=(self._began,))
 
-    def submit(self, *arguments: Any) -> Future[WorkUnitGames]:
-        with block_interrupts():
-            future = self.pool.submit(play_work_unit, *arguments)
-        self._started |= set(multiprocessing.active_children()) - self._others
-        return future
+    def run(self, function: Callable[..., T], jobs: Iterable[tuple[K, Any]]) -> Iterator[tuple[K, Future[T]]]:
+        """Call a function with the arguments of jobs (key, arguments); yield keys and results in completion order."""
+        remaining = iter(jobs)
+        running: dict[Future[T], K] = {}
+        while True:
+            for key, arguments in remaining:
+                with block_interrupts():
+                    running[self.pool.submit(function, *arguments)] = key
+                self._started |= set(multiprocessing.active_children()) - self._others
+                if len(running) >= _JOBS_PER_WORKER * self.processes:
+                    break
+            if not running:
+                return
+            ended = wait(running, return_when=FIRST_COMPLETED).done
+            for future in sorted(ended, key=lambda future: future.exception() is not None):  # results first
+                yield running.pop(future), future
 
     def exit_reason(self) -> str:
-        """Return why the process pool is broken."""
+        """Return the reason why the process pool is broken."""
         self.pool.shutdown(wait=True)
         return exit_reason(self._started, self._began.is_set())
 
     def end(self) -> None:
-        """Shut down after the submitted work units have been played."""
+        """Shut down after the submitted jobs."""
         self.pool.shutdown(wait=True)
 
     def kill(self) -> None:
-        """Terminate without waiting for the submitted work units."""
+        """Terminate without waiting for the submitted jobs."""
         self.pool.shutdown(wait=False, cancel_futures=True)
         ours = set(multiprocessing.active_children()) - self._others
         for process in ours:
@@ -101,17 +114,14 @@ class _Workers:
             process.join()
 
 
-#: Idle workers for the next tournament, at most one entry; None outside of `reuse_workers`.
-_IDLE: ContextVar[list[_Workers] | None] = ContextVar("_IDLE", default=None)
+#: Idle workers for the next tournament, at most one entry; None outside `reuse_workers`.
+_IDLE: ContextVar[list[Workers] | None] = ContextVar("_IDLE", default=None)
 
 
 @contextmanager
 def reuse_workers() -> Iterator[None]:
-    """Reuse the worker processes of one tournament for the next one in the block, because they take seconds to start.
-
-    Workers whose players are loaded from files still end with their tournament.
-    """
-    idle: list[_Workers] = []
+    """Reuse worker processes for all tournaments in the block, except those with players that are loaded from files."""
+    idle: list[Workers] = []
     token = _IDLE.set(idle)
     try:
         yield
@@ -123,7 +133,7 @@ def reuse_workers() -> Iterator[None]:
             idle.pop().kill()
 
 
-def _get_workers(processes: int) -> _Workers:
+def _get_workers(processes: int) -> Workers:
     """Return idle workers if their number and their budget of language models match, else new ones."""
     idle = _IDLE.get() or []
     while idle:
@@ -131,39 +141,28 @@ def _get_workers(processes: int) -> _Workers:
         if (workers.processes, workers.budget_folder) == (processes, os.environ.get(BUDGET_FOLDER)):
             return workers
         workers.end()
-    return _Workers(processes)
+    return Workers(processes)
 
 
 def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) -> FinishedWorkUnits:
-    """Play work units in worker processes, which then end or stay idle (`reuse_workers`).
+    """Play work units in worker processes, which then end or become idle (`reuse_workers`).
 
-    Raise WorkUnitError if a player fails, and ArenaError if a process ends or none can be started from this script.
+    Raise WorkUnitError if a player fails, ArenaError if a process dies or this script cannot start processes.
     """
     check_main(ArenaError)
     files = [player_file_digests(table) for table in plan.tables]
     workers = _get_workers(processes)
-    remaining = iter(chunks)
-    running: dict[Future[WorkUnitGames], WorkUnit] = {}
+    jobs = ((chunk, (plan.tables[chunk.table], plan.seed, chunk, files[chunk.table])) for chunk in chunks)
     done = False
     try:
-        while True:
-            for chunk in remaining:
-                future = workers.submit(plan.tables[chunk.table], plan.seed, chunk, files[chunk.table])
-                running[future] = chunk
-                if len(running) >= WORK_UNITS_PER_WORKER * processes:
-                    break
-            if not running:
-                break
-            ended = wait(running, return_when=FIRST_COMPLETED).done
-            for future in sorted(ended, key=lambda future: future.exception() is not None):  # results first
-                chunk = running.pop(future)
-                try:
-                    games = future.result()
-                except BrokenProcessPool:
-                    raise
-                except Exception as problem:
-                    raise WorkUnitError.of(plan, chunk, problem) from problem
-                yield chunk, games
+        for chunk, future in workers.run(play_work_unit, jobs):
+            try:
+                games = future.result()
+            except BrokenProcessPool:
+                raise
+            except Exception as problem:
+                raise WorkUnitError.of(plan, chunk, problem) from problem
+            yield chunk, games
         done = True
     except BrokenProcessPool:
         raise ArenaError(
@@ -172,22 +171,22 @@ def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) ->
     finally:
         if not done:
             workers.kill()
-        elif (idle := _IDLE.get()) is not None and not any(files):  # files may change before the next tournament
+        elif (idle := _IDLE.get()) is not None and not any(files):  # the next tournament may find other files
             idle.append(workers)
         else:
             workers.end()
 
 
 def _initialize(began: Event) -> None:
-    """Initialize a worker process, and signal that it has started."""
+    """Signal that a worker process has started, and initialize it."""
     began.set()
     init_worker_process()
 
 
 def init_worker_process() -> None:
-    """Use one thread, ignore Ctrl-C, which the parent handles, and exit when the parent exits."""
+    """Initialize a worker process: one thread, no warnings, no Ctrl-C, and exit when the parent exits."""
     limit_to_one_thread()
-    set_warning_handler(lambda text: None)  # the parent creates every player first, so it has already warned
+    set_warning_handler(lambda text: None)  # the parent created every player before and has warned
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -209,8 +208,8 @@ def play_on_ray(
 ) -> FinishedWorkUnits:
     """Play work units on a Ray cluster.
 
-    `address` is, for example, ``"10.0.0.1:6379"`` or ``"auto"``; None: the cluster that this process is connected to,
-    or else a new one on this machine with a number of `processes`.
+    `address` is, for example, ``"10.0.0.1:6379"`` or ``"auto"``. None selects the cluster that this process is
+    connected to, or else a new one on this machine with `processes` workers.
 
     Raise ArenaError without a cluster, WorkUnitError if a player fails or workers die repeatedly.
     """
@@ -223,7 +222,7 @@ def play_on_ray(
         lost: Counter[WorkUnit] = Counter()
         while True:
             workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines join and leave
-            while len(running) < WORK_UNITS_PER_WORKER * workers and (chunk := next(remaining, None)) is not None:
+            while len(running) < _JOBS_PER_WORKER * workers and (chunk := next(remaining, None)) is not None:
                 running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
             if not running:
                 return
@@ -249,7 +248,7 @@ def _play(tables: tuple[MatchupPlan, ...], seed: int, chunk: WorkUnit, files: di
 
 
 def _import_ray(address: str | None) -> Any:
-    """Return Ray, configured for a cluster at an address or for a local one; ArenaError if nothing answers there."""
+    """Import Ray, configured for a cluster at an address or a local one; ArenaError if nothing answers there."""
     if address is None:
         # Set before the import: Ray otherwise replaces a loopback address by one reachable from other machines.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
@@ -262,7 +261,7 @@ def _import_ray(address: str | None) -> Any:
 
 
 def _check_address(address: str) -> None:
-    """Raise ArenaError if nothing answers at an address: Ray would retry for a quarter of an hour."""
+    """Raise ArenaError if nothing answers at an address, where Ray would retry for a quarter of an hour."""
     host, colon, port = address.rpartition("//")[2].rpartition(":")
     if colon and port.isdecimal():
         try:
@@ -294,7 +293,7 @@ def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator
     except (ConnectionError, RuntimeError, ValueError) as problem:
         raise ArenaError(f"--ray: found no cluster at {address or 'this machine'}: {problem}") from None
     finally:
-        # Ray permanently replaces the signal handler in the main thread; the caller decides how to handle the signal.
+        # Ray permanently replaces the signal handler in the main thread; restore it.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)
     try:
@@ -322,16 +321,16 @@ def run_arena(
         plan: the tournament.
         path: folder of the run; a run of the same plan, or of the same plan with fewer games, is resumed.
         processes: number of worker processes; None: one per CPU core.
-        ray: play on a Ray cluster instead of local processes.
-        address: address of the cluster, see `helsinki_env.evaluation.arena.run.play_on_ray`.
+        ray: whether to play on a Ray cluster instead of local processes.
+        address: address of the cluster, see `play_on_ray`.
         form: "parquet", or "jsonl" for records that ``helsinki replay`` reads.
         resumed: called once with the number of games that were already saved.
         progress: called with the number of games saved since the last call.
 
     Raises:
-        ArenaError: if the folder holds another run, or after a failure from which the run can be resumed.
+        ArenaError: if the folder holds another run, or after a failure; the run can then be resumed.
         PlayerError: if a player cannot be created.
-        MissingExtraError: if PyArrow (for Parquet) or Ray is required and not installed.
+        MissingExtraError: if PyArrow (for Parquet) or Ray is missing.
         OSError: if the folder is not writable.
     """
     if not ray:
@@ -339,7 +338,7 @@ def run_arena(
     processes = cpu_count() if processes is None and not ray else processes
     if processes is not None:
         Node(processes, ArenaError, "processes").integer(1)
-    # Fail early: create every player and import the writer before the first game.
+    # Create every player and import the writer before the first game, to fail early.
     if form == "parquet":
         import_module("helsinki_env.evaluation.arena.parquet")
     for table in plan.tables:

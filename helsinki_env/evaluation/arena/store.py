@@ -5,16 +5,16 @@ run.json       the plan and its digest; written first
 chunks/        two files of each work unit: NAME.games and NAME.json
 games.parquet  all games in the order of the plan (or games.jsonl: records that ``helsinki replay`` reads)
 digests.json   the plan whose games are in games.parquet, and the checksum of that file
-times.json     the players' times, the only file that another run would not reproduce byte for byte
+times.json     the players' times, the only file that is not reproducible byte for byte
 =============  =====================================================================================================
 
-Every file is written atomically, so a run may be killed at any moment. Missing or damaged work units are played again
-with the same result. The last work unit of a line-up may hold only its first blocks, if the run began with fewer games.
+Every file is written atomically, so a run can be killed at any moment. Missing or damaged work units are played again
+with the same result. If the run began with fewer games, the last work unit of a line-up may have only its first blocks.
 Only games.parquet requires PyArrow.
 
-NAME.games holds the results of a work unit's games (`encode_results`). NAME.json is written first and holds the
-metadata: blocks, plan, checksum of the games and the players' times. Deals, seating and disabled actions follow from
-the plan (`helsinki_env.evaluation.arena.work_unit.schedule_games`).
+NAME.games holds the results of a work unit's games (`encode_results`). NAME.json is written before it and holds the
+metadata: blocks, plan, checksum of the games and the players' times. The plan determines deals, seating and disabled
+actions (`helsinki_env.evaluation.arena.work_unit.schedule_games`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from helsinki_env.utils.files import atomic_write, check_no_link, hold_lock_file
 GAMES_SUFFIX = ".games"
 """File name extension of games."""
 _METADATA_SUFFIX = ".json"
-#: Maximum actions of a seat in a game.
+#: Maximum number of actions of a seat in a game.
 _MAX_ACTIONS = 2**15 - 1
 
 
@@ -58,7 +58,7 @@ class WorkUnitMetadata:
 
     chunk: str  # name of the work unit
     first: int  # first block
-    end: int  # one past the last block that was played
+    end: int  # last played block + 1
     basis: str  # `Plan.basis`
     sha256: str  # checksum of the games file, hexadecimal digits
     times: tuple[ThinkingTime, ...]  # of the line-up's players
@@ -68,7 +68,7 @@ class WorkUnitMetadata:
 class SavedWorkUnit:
     """The games file of a work unit."""
 
-    chunk: WorkUnit  # the blocks that were played, from the first on
+    chunk: WorkUnit  # with the played blocks only
     content: bytes
     times: tuple[ThinkingTime, ...]  # of the line-up's players
 
@@ -80,7 +80,7 @@ class WorkUnitFiles:
         self.folder, self.plan = folder, plan
 
     def path(self, chunk: WorkUnit, ending: str = GAMES_SUFFIX) -> Path:
-        """Return the path of a work unit's games, or of its file with another extension."""
+        """Return the path of a work unit's file with this extension."""
         return self.folder / f"{chunk.name}{ending}"
 
     def write(self, chunk: WorkUnit, played: GameResults, times: Sequence[ThinkingTime]) -> None:
@@ -118,7 +118,7 @@ class WorkUnitFiles:
         return SavedWorkUnit(played, content, metadata.times)
 
     def games(self, saved: SavedWorkUnit) -> WorkUnitGames:
-        """Return the games of a work unit; ArenaError if they are invalid or contradict the plan."""
+        """Decode the games of a work unit; ArenaError if they are invalid or contradict the plan."""
         chunk, table = saved.chunk, self.plan.tables[saved.chunk.table]
         try:
             played = decode_results(saved.content, self.plan.games_of([chunk]), table.seats)
@@ -161,7 +161,7 @@ def read_metadata(path: Path, players: int) -> WorkUnitMetadata | None:
 
 
 def _columns(seats: int) -> np.dtype[np.void]:
-    """Return the dtype of a game's results without its actions; the names are those of `GameResults`."""
+    """Return the dtype of a game's results without its actions; the fields are those of `GameResults`."""
     return np.dtype(
         [
             ("scores", "<i2", (seats,)),
@@ -176,8 +176,8 @@ def _columns(seats: int) -> np.dtype[np.void]:
 def encode_results(played: GameResults) -> bytes:
     """Encode the results of games as bytes; equal games give equal bytes.
 
-    Little-endian: a record of scores, places, rounds, used and seat_decisions for each game, then the actions of all
-    games, int16. The number of actions of a game is the sum of its seat_decisions.
+    The little-endian format has a record for each game (`_columns`), followed by the actions of all games, int16. A
+    game has as many actions as the sum of its seat_decisions.
     """
     columns = np.zeros(len(played.rounds), _columns(played.scores.shape[1]))
     for name in columns.dtype.names or ():
@@ -186,7 +186,7 @@ def encode_results(played: GameResults) -> bytes:
 
 
 def decode_results(content: bytes, games: int, seats: int) -> GameResults:
-    """Decode the result of `encode_results`; ArenaError if the bytes do not encode `games` games."""
+    """Decode the bytes of `encode_results`; ArenaError if they do not encode `games` games."""
     columns = _columns(seats)
     start = games * columns.itemsize
     if len(content) < start:
@@ -197,7 +197,7 @@ def decode_results(content: bytes, games: int, seats: int) -> GameResults:
     lengths = found["seat_decisions"].sum(axis=1, dtype=np.int64)
     expected = start + 2 * int(lengths.sum())
     if len(content) != expected:
-        raise ArenaError(f"found {len(content):,} bytes, expected {expected:,} as seat_decisions require")
+        raise ArenaError(f"found {len(content):,} bytes, expected {expected:,} according to seat_decisions")
     decisions = np.frombuffer(content, "<i2", offset=start).astype(np.int16)
     others: dict[str, Any] = {
         name: found[name].astype(found[name].dtype.newbyteorder("=")) for name in columns.names or ()
@@ -210,7 +210,7 @@ _CHUNKS = "chunks"
 _GAMES = "games.parquet"
 _DIGESTS = "digests.json"
 _TIMES = "times.json"
-#: Files derived from the work units, which a plan with more games invalidates.
+#: Files derived from the work units; a plan with more games invalidates them.
 _JOINED = (_GAMES, _DIGESTS, "games.jsonl", _TIMES)
 
 
@@ -231,9 +231,9 @@ class RunFolder:
     @classmethod
     @contextmanager
     def create(cls, path: Path, plan: Plan) -> Iterator[RunFolder]:
-        """Create the folder of a run, or resume one, and lock it for the duration of the block.
+        """Create or resume the folder of a run, and lock it for the duration of the block.
 
-        Raise ArenaError if it holds a run with another plan or with more games, or if another process uses it.
+        Raise ArenaError if it holds a run with another plan or more games, or if another process uses it.
         """
         busy = ArenaError(f"{path}: found another process that plays this run; wait for it, or choose another --out")
         with hold_lock_file(path / ".lock", busy):
@@ -252,7 +252,7 @@ class RunFolder:
             raise ArenaError(f"{path}: found chunks but no run.json, expected both or none; choose another --out")
         for folder in (path, path / _CHUNKS):
             remove_leftovers(folder)
-        # If a player failed before any game was saved, its fixed version may resume the run.
+        # The files of a player may change while no game is saved, for example to fix an error.
         now, known = _networks(plan), cls(path, plan).networks if has_games(path) else {}
         for player, digest in now.items():
             if known.get(player, digest) != digest:
@@ -272,7 +272,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """Open the folder of a run for reading; ArenaError if there is none, or it is invalid or of another version."""
+        """Open the folder of a run for reading; ArenaError if the run is missing, invalid or of another version."""
         manifest = path / "run.json"
         if not is_file(manifest):
             raise ArenaError(
@@ -282,7 +282,7 @@ class RunFolder:
 
     @property
     def networks(self) -> dict[str, str]:
-        """16 hexadecimal digits of the digest of each player's files."""
+        """Digest of each player's files, 16 hexadecimal digits."""
         path = self.path / _NETWORKS
         if not path.exists():
             return {}
@@ -292,13 +292,13 @@ class RunFolder:
             raise ArenaError(f"{problem}; remove the file to continue without it") from None
 
     def save(self, chunk: WorkUnit, games: WorkUnitGames) -> None:
-        """Save the games of a work unit; append them if `chunk` holds only the blocks that were missing."""
+        """Save the games of a work unit; append them to the saved blocks if `chunk` begins after these."""
         whole, parts = self.plan.whole(chunk), [games]
         if chunk.first > whole.first:
             saved = self._chunks.load_saved(whole)
             if saved is None or saved.chunk.end != chunk.first:
                 raise ArenaError(
-                    f"{self._chunks.path(whole)}: found no earlier games, expected those saved before; run the same "
+                    f"{self._chunks.path(whole)}: found no earlier blocks, expected the saved ones; run the same "
                     "command again"
                 )
             parts.insert(0, self._chunks.games(saved))
@@ -316,15 +316,11 @@ class RunFolder:
         return units
 
     def games(self, *, whole: bool = False) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
-        """Yield the played work units with their games, in the order of the plan; `whole` requires a finished run.
-
-        If games.parquet exists, games are read from there, so a copy of a run may omit the work units.
-        """
+        """Yield the played work units with their games, preferably from games.parquet; `whole` requires all games."""
         return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_chunks(whole)
 
     def _games_of_joined(self) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
-        from helsinki_env.evaluation.arena.bounded_parquet import BoundedParquetFile
-        from helsinki_env.evaluation.arena.parquet import SCHEMA, games_from_arrow
+        from helsinki_env.evaluation.arena.parquet import SCHEMA, BoundedParquetFile, games_from_arrow
 
         joined = self.path / _GAMES
         remedy = "restore the original files, or remove this one and run helsinki arena again"
@@ -347,7 +343,7 @@ class RunFolder:
                 yield chunk, games
 
     def _joined_difference(self) -> str | None:
-        """Return how games.parquet differs from the file that was written, or None."""
+        """Describe how games.parquet differs from the written file; None if it does not."""
         path = self.path / _DIGESTS
         if not path.exists():
             return f"found no {_DIGESTS}, expected the file with its checksum"
@@ -382,7 +378,7 @@ class RunFolder:
                         self._chunks.write(chunk, games.played, games.times)
 
     def join(self, form: str) -> Path:
-        """Write all games to one file, "parquet" or "jsonl", and the times to another; return the path of the former.
+        """Write all games to one file, "parquet" or "jsonl", and the times to another; return the path of the games.
 
         Raise ArenaError, and write no file, if a work unit is missing, incomplete or damaged.
         """
@@ -404,10 +400,7 @@ class RunFolder:
         return path
 
     def times(self) -> list[dict[str, Any]]:
-        """Return actions, thinking time and, if any, replaced actions and costs of each player in each matchup.
-
-        If the work units were removed after `join`, these are the times written there.
-        """
+        """Return the times of each player in each matchup, from the work units or, if removed, from times.json."""
         known = [(chunk.table, self._chunks.times(chunk)) for chunk in self.plan.chunks]
         if (self.path / _TIMES).exists() and not all(times for _, times in known):
             return [dict(entry.value) for entry in read_json(self.path / _TIMES, ArenaError).entries("players' times")]
@@ -430,7 +423,7 @@ def _joined(parts: Sequence[GameResults]) -> GameResults:
 
 
 def records_of(plan: Plan, chunks: Iterable[tuple[WorkUnit, WorkUnitGames]]) -> Iterator[Record]:
-    """Yield the record of every game of some work units."""
+    """Yield the record of every game of work units."""
     for chunk, games in chunks:
         table, planned, played = plan.tables[chunk.table], games.schedule, games.played
         denied, scores, places = planned.disabled.denied.tolist(), played.scores.tolist(), played.places.tolist()
@@ -453,13 +446,13 @@ def _config_of(table: MatchupPlan, covered: int, denied: tuple[int, ...]) -> Any
 
 
 def _networks(plan: Plan) -> dict[str, str]:
-    """Return 16 hexadecimal digits of the current digest of each player's files."""
+    """Return the current digest of each player's files, 16 hexadecimal digits."""
     found = {player: digest for table in plan.tables for player, digest in player_file_digests(table).items()}
     return {player: digest[:16] for player, digest in sorted(found.items())}
 
 
 def _check_extends(path: Path, existing: Plan, plan: Plan) -> None:
-    """Raise ArenaError unless a plan equals the existing one, or extends it with more games."""
+    """Raise ArenaError unless a plan equals the existing one or extends it with more games."""
     difference = _difference(without_game_counts(existing.to_dict()), without_game_counts(plan.to_dict()))
     if difference:
         raise ArenaError(f"{path}: holds another run: {difference}; choose another --out, or remove {path}")

@@ -1,4 +1,4 @@
-"""Play and validate a work unit (chunk): its games depend only on the seed and the plan of its matchup.
+"""Play and validate a work unit (chunk), whose games depend only on the seed and the plan of its matchup.
 
 Letters in shapes: G games, S seats, B blocks.
 """
@@ -33,7 +33,7 @@ _BOARDS = 2**34
 class Schedule:
     """The games of a work unit before they are played."""
 
-    block: npt.NDArray[np.int64]  # number of the block within the line-up, (G,); also the deal number
+    block: npt.NDArray[np.int64]  # number of the block within the line-up and of the deal, (G,)
     game: npt.NDArray[np.int64]  # number of the game within the line-up, (G,)
     seeds: npt.NDArray[np.uint64]  # seed of the deal, (G,), as for `HelsinkiGame`
     lineup_positions: npt.NDArray[np.int64]  # position in the line-up of the player in each seat, (G, S)
@@ -42,7 +42,7 @@ class Schedule:
 
 
 class ThinkingTime(NamedTuple):
-    """Thinking time, replaced actions and costs of a player, which are not reproducible."""
+    """Thinking time, replaced actions and costs of a player; they are not reproducible."""
 
     player: int  # index into the matchup's players
     seconds: float
@@ -61,14 +61,14 @@ class ThinkingTime(NamedTuple):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary without the player, and with replaced actions and costs only if there are any."""
+        """Return a dictionary without the player; replaced actions and costs are omitted if there are none."""
         counts = self.replaced_actions.to_dict() | self.usage.to_dict()
         return {"seconds": self.seconds, "decisions": self.decisions, **counts}
 
 
 @dataclass(frozen=True)
 class WorkUnitGames:
-    """The games of a work unit, from any source."""
+    """The schedule and the results of a work unit."""
 
     schedule: Schedule
     played: GameResults
@@ -76,24 +76,21 @@ class WorkUnitGames:
 
 
 def player_file_digests(table: MatchupPlan) -> dict[str, str]:
-    """Return the digests of the files of a matchup's players, by name; omit players without files."""
+    """Return the digests of the players' files by name; omit players without files."""
     found = {name: files_digest(name, table.config) for name in table.players}
     return {name: digest for name, digest in found.items() if digest is not None}
 
 
 @lru_cache(maxsize=256)
 def make_warm_player(spec: str, config: Any, digest: str | None = None) -> Player:
-    """Return a player after one warm-up action, so that its thinking time excludes loading and compilation.
-
-    Raise PlayerError if its files do not have the digest.
-    """
+    """Return a player after a warm-up action that loads and compiles it; PlayerError if its files have changed."""
     player = make_player(spec, config)
     if digest is not None and (found := files_digest(spec, config)) != digest:
         raise PlayerError(
             f"player {short_repr(spec)}: found files with digest {str(found)[:16]}, expected {digest[:16]} as at the "
             "start of the run; restore these files on every machine"
         )
-    if model_usage_of(player) is None:  # a model has nothing to load here, and each call costs
+    if model_usage_of(player) is None:  # calls of a remote model cost money and load nothing
         choose_action(player, spec_of(config).game(config, seed=0))
     return player
 
@@ -155,10 +152,7 @@ def _disabled(
     blocks: npt.NDArray[np.int64],
     positions: npt.NDArray[np.int64],
 ) -> DisabledActions:
-    """Return the disabled actions in the games of some blocks.
-
-    A design denies actions to line-up positions, which rotate through the seats, or to seats.
-    """
+    """Return the disabled actions in the games of some blocks; line-up positions rotate through the seats."""
     seats, config = table.seats, table.config
     covered = np.zeros((len(blocks), MAX_DENIABLE_IDS), np.bool_)
     covered[:, list(getattr(config, "covered", ()))] = True
@@ -183,10 +177,7 @@ def _disabled(
 
 
 def validate_games(games: WorkUnitGames, config: Any) -> None:
-    """Check that the results of games are possible under the plan, independent of the program that wrote them.
-
-    Raise ArenaError otherwise; it names the game, the value found and the value expected.
-    """
+    """Check that the results of games are possible under the plan; ArenaError names the game and its values."""
     planned, played = games.schedule, games.played
     check_equal("places", played.places, _places(played, spec_of(config)), planned.game)
     disabled = planned.disabled.denied | planned.disabled.covered[:, None]
@@ -196,7 +187,7 @@ def validate_games(games: WorkUnitGames, config: Any) -> None:
 
 
 def check_equal(what: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], game: npt.NDArray[np.int64]) -> None:
-    """Raise ArenaError for the first game with unexpected values; arrays are (G,) or (G, S)."""
+    """Raise ArenaError for the first game whose values differ; arrays are (G,) or (G, S)."""
     wrong = np.asarray(found != expected)
     if wrong.any():
         g = int(np.flatnonzero(wrong.reshape(len(game), -1).any(axis=1))[0])
@@ -205,10 +196,7 @@ def check_equal(what: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], 
 
 
 def _places(played: GameResults, spec: GameSpec) -> npt.NDArray[np.int64]:
-    """Return the ranks of games that follow from their points, (G, S).
-
-    In games with a tiebreaker, `played.places` decides between seats with equal points.
-    """
+    """Return the ranks that follow from the points, (G, S); with a tiebreaker, `played.places` orders equal points."""
     scores, places = played.scores, played.places
     if spec.ranks is not None:
         return spec.ranks(scores)

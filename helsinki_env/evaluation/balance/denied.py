@@ -1,12 +1,8 @@
-"""Estimate the effect of single actions or abilities, from any run that denied some to seats at random.
+"""Estimate the effects of single actions or abilities from a run that denied some of them to seats at random.
 
-The matchup's `boards` key defines the random restrictions. Each effect is estimated twice:
-
-- on winning, in a multinomial logit with seat effects, which includes ties for first
-(`helsinki_env.evaluation.balance.effects`);
-- on the margin in points, in a linear model.
-
-Intervals are simultaneous over everything that was denied in a matchup.
+The matchup's `boards` key defines the random restrictions. `helsinki_env.evaluation.balance.effects` estimates two
+effects: on winning, in a multinomial logit with seat effects, and on the margin in points, in a linear model. Intervals
+are simultaneous over all items that were denied in a matchup.
 """
 
 from __future__ import annotations
@@ -35,10 +31,10 @@ __all__ = ["AblationEffect", "ablation_effects", "ablation_report_files", "denie
 
 
 _METHOD = (
-    "Every seat was denied its own random set. The effect of an item is the number of games of 100 that a seat wins "
-    "more with the item than when it is denied it, averaged over all seats of all games: the marginal effect in a "
-    "logit of the winner with seat effects. Points are those of the margin to the mean of the other seats. All "
-    "intervals of a table hold simultaneously with 95% probability; deals are the independent units."
+    "Every seat was denied its own random set. The effect of an item is how many more games per 100 a seat wins with "
+    "the item than without it, averaged over all seats of all games: the marginal effect in a logit of the winner with "
+    "seat effects. Points are the effect on the margin to the mean of the other seats. All intervals of a table hold "
+    "simultaneously with 95% probability; deals are the independent units."
 )
 
 
@@ -47,15 +43,14 @@ class AblationEffect:
     """The effect of having an action or ability in a matchup, compared with being denied it."""
 
     name: str
-    #: Marginal effect on the win rate, percentage points, with the ends of its simultaneous 95% interval.
-    power: tuple[float, float, float]
-    points: tuple[float, float, float]  # the same for the margin to the mean of the other seats, points
-    denied: int  # number of seats of games in which it was denied
+    power: tuple[float, float, float]  # effect on the win rate in percentage points, simultaneous 95% interval
+    points: tuple[float, float, float]  # effect on the margin to the mean of the other seats, with its interval
+    denied: int  # number of seats that were denied it, over all games
     used: float  # fraction of the seats with access that used or took it
 
 
 def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
-    """Return the effects of everything that some seats of a matchup were denied.
+    """Return the effects of all items that some seats of a matchup were denied.
 
     Raises:
         RatingError: if nothing was denied, or effects are not identifiable.
@@ -74,11 +69,11 @@ def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
 
 
 def denied_items(table: MatchupGames) -> tuple[list[str], list[int], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return what some seats of a matchup were denied.
+    """Return the items that some seats of a matchup were denied.
 
     Returns:
-        names and numbers of the A items, those denied to each seat, bool (G, S, A), and those covered for all seats of
-        a game, bool (G, 1, A), which do not count as denied.
+        names and ids of the A items, the items denied to each seat, bool (G, S, A), and the items covered for all seats
+        of a game, bool (G, 1, A), which do not count as denied.
 
     Raises:
         RatingError: if nothing was denied.
@@ -86,21 +81,20 @@ def denied_items(table: MatchupGames) -> tuple[list[str], list[int], npt.NDArray
     all_names = spec_of(table.config).deniable
     if not len(table):
         raise RatingError(f"table {table.name!r}: found no games yet, expected some (helsinki arena plays them)")
-    # An action that is covered whenever it is denied is not identifiable either.
+    # An action that is covered whenever it is denied is not identifiable.
     ids = [number for number in all_names if ((table.denied & ~table.covered[:, None]) >> number & 1).any()]
     if not ids:
         raise RatingError(
-            f"table {table.name!r}: found nothing denied to any seat, expected sets drawn at random: boards with "
-            "denied in its file"
+            f"table {table.name!r}: found nothing denied to any seat, expected random sets; use boards with denied in "
+            "its file"
         )
     covered = ((table.covered[:, None] >> np.array(ids)) & 1 > 0)[:, None]
-    # Covered actions do not distinguish the seats of a game.
     denied = ((table.denied[:, :, None] >> np.array(ids)) & 1 > 0) & ~covered
     return [all_names[number] for number in ids], ids, denied, covered
 
 
 def _intervals(values: Any, covariance: Any) -> list[tuple[float, float, float]]:
-    """Return each value with the ends of its simultaneous 95% interval."""
+    """Return the values with the ends of their simultaneous 95% intervals."""
     half = simultaneous_quantile(covariance) * np.sqrt(np.diag(covariance))
     return [(float(v), float(v - h), float(v + h)) for v, h in zip(values, half, strict=True)]
 
@@ -111,11 +105,10 @@ def ablation_report_files(
     """Return a page with its figure, and the same results as data.
 
     Args:
-        tables: matchups of a run; those without games are left out.
+        tables: matchups of a run; those without games are omitted.
         name: prefix of the file names.
         title: title of the page.
-        provenance: source of the games: seed, digest of the plan, environment, package, and the command that makes the
-            page.
+        provenance: seed, digest of the plan, environment, package, and command of the page.
 
     Raises:
         RatingError: if the effects of a matchup are not identifiable.
@@ -167,11 +160,11 @@ def _section(table: MatchupGames, found: Sequence[AblationEffect]) -> Iterator[s
         )
         for one in sorted(found, key=lambda one: -one.power[0])
     ]
-    yield markdown_table(("item", "effect", "95% CI", "points", "95% CI", "used by seats that could"), rows)
+    yield markdown_table(("item", "effect", "95% CI", "points", "95% CI", "used by seats with access"), rows)
 
 
 def _figure(tables: Sequence[MatchupGames], found: dict[str, list[AblationEffect]]) -> bytes:
-    """Draw marginal effects with their intervals, one row for each thing and one column for each matchup."""
+    """Draw the marginal effects with intervals, one row for each item, one color for each matchup."""
     names = list(dict.fromkeys(one.name for table in tables for one in found[table.name]))
     mean = {
         name: np.mean([one.power[0] for some in found.values() for one in some if one.name == name]) for name in names
@@ -189,6 +182,6 @@ def _figure(tables: Sequence[MatchupGames], found: dict[str, list[AblationEffect
                 axis.plot(one.power[0], y, "o", color=color, markersize=4, label=table.name if first else None)
         axis.axvline(0, color="#888888", linewidth=0.8)
         axis.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
-        axis.set_xlabel("games won of 100, with simultaneous 95% intervals")
+        axis.set_xlabel("games won per 100, with simultaneous 95% intervals")
         axis.legend(loc="lower right", frameon=False)
         return figure_to_svg(figure)

@@ -1,15 +1,16 @@
-"""Which conclusions depend on reconstructed facts: the same games with alternatives to uncertain components.
+"""Test which conclusions depend on reconstructed facts by games with alternatives to uncertain components.
 
 Some facts of the published components are reconstructed (marked [D] in the component files). A sensitivity analysis
-plays the same matchups with the reference components and with each alternative: one changed fact per component file,
-with the reason why it is plausible. Three kinds of conclusions of the reference are then looked up in each alternative:
+plays the same matchups with the reference components and with alternatives. Each alternative is a component file with
+one changed fact and the reason why it is plausible. Three kinds of conclusions of the reference are checked in each
+alternative:
 
-- an action or ability is worth more, or less, than the mean of all (matchups with random `boards`);
-- one player is stronger than the next one (matchups of several players);
-- a seat wins more often, or less often, than its share.
+- an action or ability has a larger, or smaller, effect than the mean (matchups with random `boards`);
+- one player is stronger than the next (matchups of several players);
+- a seat wins more, or less, often than by chance.
 
-A conclusion *holds* in an alternative if the 95% interval there lies on the same side, is *contradicted* if it lies on
-the other side, and is *open* otherwise. Points and rounds are reported as well.
+A conclusion *holds* in an alternative if its 95% interval there lies on the same side of 0. It is *contradicted* if the
+interval lies on the other side, and *open* otherwise. The report also contains points and rounds.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ Array = npt.NDArray[np.float64]
 
 
 class SensitivityError(UserError):
-    """An invalid sensitivity analysis; the message names file, key, value found and value expected."""
+    """Invalid sensitivity analysis; the message names file, key, value found and value expected."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,12 @@ class Alternative:
 
     components: str  # name of the file
     fact: str
-    reason: str  # why it is plausible
+    reason: str  # why the change is plausible
 
 
 @dataclass(frozen=True)
 class SensitivityConfig:
-    """A sensitivity analysis: matchups to play with the reference components and with each alternative."""
+    """The matchups of a sensitivity analysis, to be played with the reference and with each alternative."""
 
     name: str
     seed: int
@@ -72,7 +73,7 @@ class SensitivityConfig:
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> SensitivityConfig:
-        """Return the analysis of a file in ``configs/sensitivity``, or of a path.
+        """Return the analysis in a file, given its path or its name in ``configs/sensitivity``.
 
         Raises:
             SensitivityError: names file, key, value found and value expected.
@@ -102,7 +103,7 @@ class SensitivityConfig:
 
     @property
     def plan(self) -> Plan:
-        """The tournament: every matchup with every component file."""
+        """The tournament with every matchup for every component file."""
         tables = [
             {**table, "name": _matchup(table["name"], components), "game": {**table["game"], "components": components}}
             for table in self.tables
@@ -112,11 +113,11 @@ class SensitivityConfig:
 
 
 def _table(entry: Node) -> Mapping[str, Any]:
-    """Return a matchup of the file, with a name, and a game as a mapping without components."""
+    """Return a matchup of the file, whose game has no components."""
     table: dict[str, Any] = entry.mapping().value
     entry["name"].text("the name of the matchup")
     if "components" in entry["game"].mapping().value:
-        entry["game"]["components"].fail("no components: they are the reference and the alternatives", found="them")
+        entry["game"]["components"].fail("no components, because the analysis sets them", found="them")
     return table
 
 
@@ -134,8 +135,8 @@ def sensitivity_results(
 
     Args:
         config: the analysis.
-        games: its games, from `load_run`; matchups without games are left out.
-        provenance: source of the games: environment, package, digest of the plan, and command.
+        games: its games, from `load_run`; matchups without games are omitted.
+        provenance: environment, package, digest of the plan, and command.
     """
     played = {table.name: table for table in games if len(table)}
     tables = []
@@ -155,7 +156,7 @@ def sensitivity_results(
 
 
 def _measured(games: MatchupGames) -> dict[str, Any]:
-    """Return all estimates of a matchup: claims with estimate and 95% interval around 0, points, rounds."""
+    """Return the estimates of a matchup: claims (estimates to compare with 0, 95% intervals), points, rounds."""
     claims: dict[str, list[float]] = {}
     if games.denied.any() and len((found := denied_items(games))[0]) > 1:
         names, _, denied, _ = found
@@ -193,7 +194,7 @@ def _intervals(names: Sequence[str], values: Array, half: Array) -> dict[str, li
 
 
 def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield each conclusion of the reference in a matchup, with the alternatives by result."""
+    """Yield the conclusions of the reference in a matchup, each with the alternatives by result."""
     others = {name: found["claims"] for name, found in table["measured"].items() if name != reference}
     for claim, (value, low, high) in table["measured"][reference]["claims"].items():
         if low <= 0 <= high:
@@ -220,11 +221,11 @@ def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[
 # --- report
 
 _METHOD = (
-    "Facts of the components that no source states are reconstructed. Every alternative changes one of them, and plays "
-    "the same matchups with the same seeds. Effects are percentage points of the win rate, relative to the mean of all "
-    "actions or abilities, with simultaneous 95% intervals; leads are Elo points; seats are percentage points above an "
-    "equal share. A conclusion of the reference holds in an alternative if the 95% interval there is on the same side "
-    "of 0, is contradicted if it is on the other side, and is open otherwise."
+    "Facts of the components without a source are reconstructed. Every alternative changes one of them; matchups and "
+    "seeds are the same. Effects are percentage points of the win rate relative to the mean of all actions or "
+    "abilities, with simultaneous 95% intervals. Leads are Elo points; seats are percentage points above the chance "
+    "level. A conclusion of the reference holds in an alternative if the 95% interval there is on the same side of 0. "
+    "It is contradicted if the interval is on the other side, and open otherwise."
 )
 
 
@@ -251,9 +252,9 @@ def sensitivity_report_files(data: Mapping[str, Any], name: str, title: str) -> 
         _METHOD,
         "## Result",
         (
-            f"The reference {code_span(data['reference'])} gives {len(conclusions)} conclusions, looked up in "
-            f"{len(data['alternatives'])} alternatives: {total} comparisons. {counts['holds']} hold, {counts['open']} "
-            f"are open, {counts['contradicted']} are contradicted."
+            f"The reference {code_span(data['reference'])} has {len(conclusions)} conclusions. Of {total} comparisons "
+            f"with {len(data['alternatives'])} alternatives, {counts['holds']} hold, {counts['open']} are open, and "
+            f"{counts['contradicted']} are contradicted."
         ),
         "## Alternatives",
         _alternatives(data),
@@ -268,7 +269,7 @@ def sensitivity_report_files(data: Mapping[str, Any], name: str, title: str) -> 
             f"![Estimates of the reference and of all alternatives]({image.as_posix()})",
             markdown_table(("conclusion", "reference", "95% CI", "range", "holds", "open", "contradicted"), rows)
             if rows
-            else "The reference gives no conclusion.",
+            else "The reference has no conclusion.",
         ]
     return {Path(f"{name}.md"): ("\n\n".join(paragraphs) + "\n").encode(), **files}
 

@@ -1,4 +1,4 @@
-"""The gauntlet: rate any player against fixed opponents on fixed deals, with one number on a fixed scale."""
+"""The gauntlet: rate any player on a fixed scale, against fixed opponents on fixed deals."""
 
 from helsinki_env.data import UserError
 
@@ -6,4 +6,4 @@ __all__ = ["GauntletError"]
 
 
 class GauntletError(UserError):
-    """An invalid gauntlet or certificate; the message gives the value found, the value expected and the remedy."""
+    """Invalid gauntlet or certificate; the message gives value found, value expected and remedy."""

@@ -1,18 +1,22 @@
 """Certificates: the results of a player in a gauntlet, with the data to verify them.
 
 A certificate has two parts. ``certified`` is reproducible from player and stage: the gauntlet, the digest of every work
-unit, the ranks in each game, and the ratings that follow. ``measured`` holds the thinking time and the number of
-replaced actions, which cannot be verified later.
+unit, the ranks in each game, and the resulting ratings. ``measured`` has the thinking time and the number of replaced
+actions, which cannot be verified later.
 
-The digest of a certificate only detects accidents, because anyone can compute it. A certificate is trustworthy because
-its results can be recomputed from the ranks, and its games can be replayed.
+The digest of a certificate detects only accidental changes, because anyone can compute it. Verification recomputes the
+results from the ranks and replays games.
+
+**Sealed evaluations.** The deals of a gauntlet are public, so a player may be trained on them, or be the best of many
+tries. A *seal* fixes player, files, gauntlet and package before the deals are known. The deals depend on the seal and
+on a text that both sides agree on afterwards, such as the value of a public random beacon at a later date.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod
 from pathlib import Path
@@ -25,21 +29,23 @@ import helsinki_env
 from helsinki_env.agents.llm.usage import ModelUsage
 from helsinki_env.agents.registry import check_code, files_digest
 from helsinki_env.agents.replaced_actions import ReplacedActions
-from helsinki_env.data import Node, read_json, short_repr, with_digest
+from helsinki_env.data import Node, digest_of, read_json, short_repr, with_digest
 from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, WorkUnit, environment_versions
 from helsinki_env.evaluation.arena.run import play_in_processes
 from helsinki_env.evaluation.arena.store import RunFolder, encode_results
 from helsinki_env.evaluation.arena.work_unit import WorkUnitGames, schedule_games
 from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet, ReferenceRatings
-from helsinki_env.evaluation.gauntlet.sealed import unseal
 from helsinki_env.evaluation.match_stats import fractional_wins, proportion_interval
 from helsinki_env.evaluation.rating.anchored import AnchoredGames, AnchoredRating, anchored_ratings
+from helsinki_env.utils.files import is_file, write_json
+
+__all__ = ["SEAL_FILE", "check_seal", "combined_rating", "seal_gauntlet", "seal_of", "unseal", "write_seal"]
 
 COUNTED_PREFIX = "counted:"
-"""Prefix of the player's name in the plan: its illegal actions are replaced and counted."""
+"""Prefix of the player's name in the plan, which replaces and counts illegal actions."""
 RATED_PLAYER = 0
-"""Index of the rated player in a matchup; its opponents follow."""
+"""Index of the rated player among the players of a matchup."""
 _FORMAT = 1
 
 
@@ -51,10 +57,7 @@ def make_certificate(
     run: Path,
     sealed: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the certificate of a finished run; GauntletError if games are missing or files have changed.
-
-    `sealed` are the seal and the text that the deals follow from, see `helsinki_env.evaluation.gauntlet.sealed`.
-    """
+    """Return the certificate of a finished run with seal and text, if any; GauntletError if it is invalid."""
     folder = RunFolder.open(run)
     plan, played = folder.plan, list(folder.games())
     if missing := plan.games - sum(len(games.played.rounds) for _, games in played):
@@ -88,18 +91,18 @@ def make_certificate(
 
 
 def work_unit_entry(chunk: WorkUnit, games: WorkUnitGames) -> dict[str, Any]:
-    """Return the certificate's entry for a work unit: the digest of its games, and their ranks by seat."""
+    """Return the entry of a work unit: the digest of its games, and their ranks by seat."""
     places = " ".join("".join(map(str, row)) for row in games.played.places.tolist())
     return {"chunk": chunk.name, "sha256": hashlib.sha256(encode_results(games.played)).hexdigest(), "places": places}
 
 
 def games_digest(chunks: Sequence[str]) -> str:
-    """Return the digest of all games from the digests of the work units, in the order of the plan."""
+    """Return the digest of all games, given the digests of the work units in the order of the plan."""
     return hashlib.sha256("".join(chunks).encode()).hexdigest()
 
 
 def decode_ranks(entry: Node, games: int, seats: int) -> npt.NDArray[np.int64]:
-    """Return the ranks of a work unit's games from its entry, int64 (games, seats)."""
+    """Decode the ranks in the entry of a work unit, int64 (games, seats)."""
     value = entry.value
     rows = value.split(" ") if isinstance(value, str) else []
     if len(rows) != games or any(len(row) != seats or not row.isascii() or not row.isdigit() for row in rows):
@@ -111,7 +114,7 @@ def decode_ranks(entry: Node, games: int, seats: int) -> npt.NDArray[np.int64]:
 
 
 def _measured(folder: RunFolder) -> dict[str, Any]:
-    """Return the number of the player's actions, its thinking time, its replaced actions and what a model cost."""
+    """Return the player's number of actions, thinking time, replaced actions and model costs."""
     own = {table.name: table.players[RATED_PLAYER] for table in folder.plan.tables}
     times = [entry for entry in folder.times() if own[entry["table"]] == entry["player"]]
     decisions = sum(entry["decisions"] for entry in times)
@@ -136,9 +139,9 @@ class _Games:
 def gauntlet_results(
     plan: Plan, pins: ReferenceRatings, chunks: Iterable[tuple[WorkUnit, npt.NDArray[np.integer]]]
 ) -> dict[str, Any]:
-    """Return the results of a player as plain data, from all work units and their ranks by seat, (G, S).
+    """Return a player's ratings, overall and by matchup, and its scores against opponents as plain data.
 
-    They are the rating by matchup and overall, and the score against each opponent.
+    `chunks` are all work units with the ranks by seat, (G, S).
     """
     played: list[list[_Games]] = [[] for _ in plan.tables]
     for chunk, places in chunks:
@@ -162,10 +165,7 @@ def gauntlet_results(
 
 
 def expected_opponent_scores(plan: Plan, pins: ReferenceRatings, ratings: Sequence[float]) -> dict[str, float]:
-    """Return the probability to finish ahead of each opponent, given the player's Elo rating in each matchup.
-
-    If the actual score against an opponent is far from this, the player's rating depends on the opponents.
-    """
+    """Return the expected score against each opponent, given the player's Elo rating in each matchup."""
     scores: dict[str, list[npt.NDArray[np.float64]]] = {}
     for chunk in plan.chunks:
         table = plan.tables[chunk.table]
@@ -193,14 +193,14 @@ def _anchored_games(games: _Games, table: MatchupPlan, pins: ReferenceRatings) -
 
 
 def _plain(rating: AnchoredRating) -> dict[str, Any]:
-    """Return a rating as plain data; None for an unbounded end of its interval."""
+    """Return a rating as plain data, with None for an unbounded end of its interval."""
     elo = {name: getattr(rating, name) for name in ("rating", "low", "high")}
     rounded = {name: round(value, 1) if np.isfinite(value) else None for name, value in elo.items()}
     return {**rounded, "games": rating.games, "decks": rating.decks}
 
 
 def _share(decks: npt.NDArray[np.int64], happened: npt.NDArray[np.float64]) -> dict[str, float]:
-    """Return a proportion with its interval; the independent units are deals."""
+    """Return a proportion with its interval over deals."""
     _, unit = np.unique(decks, return_inverse=True)
     interval = proportion_interval(
         np.bincount(unit, happened)[:, None].astype(np.float64), np.bincount(unit).astype(np.float64)[:, None]
@@ -214,7 +214,7 @@ def _won(games: _Games) -> dict[str, Any]:
 
 
 def _opponents(plan: Plan, tables: Sequence[_Games]) -> list[dict[str, Any]]:
-    """Return the score against each opponent: the fraction of meetings in which the player was ahead, ties as half."""
+    """Return the score against each opponent: the fraction of meetings in which the player is ahead, ties as half."""
     ahead: dict[str, list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]] = {}
     for number, games in enumerate(tables):
         own = np.take_along_axis(games.places, (games.seating == RATED_PLAYER).argmax(axis=1)[:, None], axis=1)
@@ -229,7 +229,7 @@ def _opponents(plan: Plan, tables: Sequence[_Games]) -> list[dict[str, Any]]:
     return results
 
 
-#: Relative tolerance for rounded numbers from another machine.
+#: Relative tolerance for numbers from another machine.
 _TOLERANCE = 1e-4
 _MAX_VALUE = 1e6
 _REMEDY = "use the version that made the certificate"
@@ -237,18 +237,18 @@ _REMEDY = "use the version that made the certificate"
 
 @dataclass(frozen=True)
 class UnverifiedCertificate:
-    """A consistent certificate whose games have yet to be replayed."""
+    """A consistent certificate whose games are not replayed yet."""
 
     path: Path
-    player: str  # replays the games
-    named: str  # the player that the certificate names
+    player: str  # the player that replays the games
+    named: str  # the player in the certificate
     plan: Plan
     rating: dict[str, Any]  # the certified rating with its interval
-    package: str  # version of the package that played
+    package: str  # version of the package that played the games
     _chunks: tuple[dict[str, Any], ...]
 
     def sample(self, games: int, seed: int) -> list[WorkUnit]:
-        """Return random work units with at least `games` games in total, or all work units."""
+        """Return random work units with at least `games` games in total, or all work units if there are fewer."""
         order = np.random.default_rng(seed).permutation(len(self.plan.chunks)).tolist()
         units: list[WorkUnit] = []
         while order and self.plan.games_of(units) < games:
@@ -256,22 +256,19 @@ class UnverifiedCertificate:
         return sorted(units)
 
     def undetected_fraction(self, chunks: int, level: float = 0.95) -> float:
-        """Return the largest fraction of forged games that a replay misses with probability above 1 - `level`."""
+        """Return the largest fraction of forged games that a replay misses with probability above 1 - level."""
         total = len(self.plan.chunks)
         sizes = sorted((self.plan.games_of([chunk]) for chunk in self.plan.chunks), reverse=True)
 
         def undetected(forged: int) -> float:
             return prod((total - forged - drawn) / (total - drawn) for drawn in range(chunks))
 
-        # Worst case: forge all games of the largest work units, which are as likely to be drawn as others.
+        # In the worst case the forged games are those of the largest work units.
         forged = max(number for number in range(total + 1) if undetected(number) > 1 - level)
         return sum(sizes[:forged]) / self.plan.games
 
     def play(self, chunks: list[WorkUnit], processes: int, progress: Callable[[int], None] | None = None) -> None:
-        """Replay work units; GauntletError names the first one with a different result.
-
-        `progress` is called with the number of matching games after each work unit.
-        """
+        """Replay work units and call `progress` with the number of games of each; GauntletError for different games."""
         entries = dict(zip((chunk.name for chunk in self.plan.chunks), self._chunks, strict=True))
         for chunk, games in play_in_processes(self.plan, chunks, processes):
             if work_unit_entry(chunk, games) != entries[chunk.name]:
@@ -280,7 +277,7 @@ class UnverifiedCertificate:
                 raise GauntletError(
                     f"{self.path}: {self.plan.describe(chunk)}: found other games in the replay, expected those of the "
                     "certificate; possible causes: another player, a player that uses more than its observation and "
-                    f"random key, another kind of CPU for networks{other}"
+                    f"random key, networks on another type of CPU{other}"
                 )
             if progress is not None:
                 progress(self.plan.games_of([chunk]))
@@ -289,9 +286,9 @@ class UnverifiedCertificate:
 def read_unverified_certificate(
     path: Path, gauntlet: Gauntlet, pins: ReferenceRatings, player: str | None = None, *, trust: bool = False
 ) -> UnverifiedCertificate:
-    """Read a certificate and check everything except the games themselves.
+    """Read a certificate and check everything except the games.
 
-    `player` replays the games; None: the player that the certificate names, which may run code only with `trust`.
+    `player` replays the games; None: the player in the certificate, which may run code only with `trust`.
     """
     data, gauntlet = _of_gauntlet(path, gauntlet, pins)
     data = data["certified"]
@@ -308,7 +305,7 @@ def read_unverified_certificate(
 
 
 def read_certificate(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> dict[str, Any]:
-    """Read a certificate and check everything except player and games; errors as in `read_unverified_certificate`."""
+    """Read a certificate and check everything except player and games."""
     data, gauntlet = _of_gauntlet(path, gauntlet, pins)
     certified = data["certified"]
     _chunks(certified, _plan_of(certified, gauntlet, certified["player"].text("a player")), pins)
@@ -323,34 +320,37 @@ def _plan_of(certified: Node, gauntlet: Gauntlet, player: str) -> Plan:
 
 
 def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> tuple[Node, Gauntlet]:
-    """Return a certificate, and the gauntlet with its deals.
-
-    Raise GauntletError if it was modified or belongs to another gauntlet or scale.
-    """
+    """Return a certificate and its gauntlet; GauntletError if it is modified or of another gauntlet or scale."""
     data = read_json(path, GauntletError).mapping(("certified", "measured"))
     certified = data["certified"].verify_digest("a certificate")
     gauntlet = unseal(certified, gauntlet)
-    for key, expected in (
-        ("certificate", 1),
-        ("gauntlet", gauntlet.name),
-        ("version", gauntlet.version),
-        ("gauntlet_digest", gauntlet.digest),
-        ("pins_digest", pins.digest),
-        ("seed", gauntlet.seed),
-    ):
-        if certified[key].value != expected:
-            certified[key].fail(repr(expected), _REMEDY)
+    expected = {
+        "certificate": _FORMAT,
+        "gauntlet": gauntlet.name,
+        "version": gauntlet.version,
+        "gauntlet_digest": gauntlet.digest,
+        "pins_digest": pins.digest,
+        "seed": gauntlet.seed,
+    }
+    check_certificate(data, expected, _REMEDY)
+    return data, gauntlet
+
+
+def check_certificate(data: Node, expected: Mapping[str, Any], remedy: str) -> None:
+    """Check the values of some certified keys, and the measured values."""
+    for key, value in expected.items():
+        if data["certified"][key].value != value:
+            data["certified"][key].fail(repr(value), remedy)
     measured = data["measured"].mapping()
     measured["seconds_per_decision"].number(0.0)
     for kind in ReplacedActions._fields:
         measured[kind].integer(0)
     for name in ModelUsage._fields:
         measured.get(name, 0).integer(0)
-    return data, gauntlet
 
 
 def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, Any], ...]:
-    """Return the certificate's entries of the work units, after checking the results against them."""
+    """Return the entries of the work units; GauntletError if the results do not match them."""
     entries = data["chunks"].entries("work units", length=len(plan.chunks))
     played = []
     for entry, chunk in zip(entries, plan.chunks, strict=True):
@@ -360,14 +360,14 @@ def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, A
         played.append((chunk, decode_ranks(entry["places"], plan.games_of([chunk]), plan.tables[chunk.table].seats)))
     digest = games_digest([entry["sha256"].value for entry in entries])
     if data["games_digest"].value != digest:
-        data["games_digest"].fail(f"{digest!r}, as the chunks require")
+        data["games_digest"].fail(f"{digest!r} according to the chunks")
     for key, expected in gauntlet_results(plan, pins, played).items():
         check_values(data[key], expected, "the ranks")
     return tuple(entry.value for entry in entries)
 
 
 def check_values(entry: Node, expected: Any, source: str) -> None:
-    """Raise the error of an entry unless it has the values that follow from a `source`, such as "the ranks"."""
+    """Raise the error type of an entry unless it has the values that a `source`, such as "the ranks", implies."""
     if isinstance(expected, dict):
         for key, value in expected.items():
             check_values(entry[key], value, source)
@@ -376,6 +376,101 @@ def check_values(entry: Node, expected: Any, source: str) -> None:
             check_values(part, value, source)
     elif isinstance(expected, float):
         if abs(entry.number(-_MAX_VALUE, _MAX_VALUE) - expected) > _TOLERANCE * max(2.0, abs(expected)):
-            entry.fail(f"{expected}, as {source} require")
+            entry.fail(f"{expected} according to {source}")
     elif entry.value != expected:
-        entry.fail(f"{expected!r}, as {source} require")
+        entry.fail(f"{expected!r} according to {source}")
+
+
+SEAL_FILE = "seal.json"
+"""Name of the seal in the folder of a run."""
+
+
+def seal_of(gauntlet: str, player: str, player_digest: str | None, package: str = helsinki_env.__version__) -> str:
+    """Return the seal of a player, 16 hexadecimal digits, given the digest of the gauntlet."""
+    return digest_of({"gauntlet": gauntlet, "player": player, "player_digest": player_digest, "package": package})
+
+
+def seal_gauntlet(gauntlet: Gauntlet, seal: str, text: str) -> Gauntlet:
+    """Return a gauntlet whose deals depend on a seal and a text."""
+    seed = hashlib.sha256(f"{seal} {text}".encode()).digest()[:6]
+    return replace(gauntlet, seed=int.from_bytes(seed, "big"))
+
+
+def write_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str | None) -> str:
+    """Write a seal to a file and return it."""
+    seal = seal_of(gauntlet.digest, player, player_digest)
+    about = {"player": player, "player_digest": player_digest, "package": helsinki_env.__version__}
+    write_json(path, {"seal": seal, "gauntlet": gauntlet.name, "gauntlet_digest": gauntlet.digest, **about})
+    return seal
+
+
+def check_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str | None) -> str:
+    """Return the seal in a file; GauntletError if it is missing or of another player or version."""
+    if not is_file(path):
+        raise GauntletError(
+            f"{path}: found no seal, expected one from before the text was known; run helsinki evaluate seal first"
+        )
+    entry = read_json(path, GauntletError).mapping()["seal"]
+    if entry.value != (seal := seal_of(gauntlet.digest, player, player_digest)):
+        entry.fail(
+            f"{seal!r}, that of {player}", "restore the player's files, or seal it again and wait for another text"
+        )
+    return seal
+
+
+def unseal(certified: Node, gauntlet: Gauntlet) -> Gauntlet:
+    """Return the gauntlet with the deals of a certificate; GauntletError if the seal is of another player."""
+    sealed = certified["sealed"]
+    if not sealed.is_present:
+        return gauntlet
+    sealed.mapping(("seal", "text"))
+    digest = certified["player_digest"].value
+    seal = seal_of(gauntlet.digest, certified["player"].text("a player"), digest, certified["package"].text())
+    if sealed["seal"].value != seal:
+        sealed["seal"].fail(f"{seal!r}, that of the player")
+    return seal_gauntlet(gauntlet, seal, sealed["text"].text())
+
+
+def combined_rating(certificates: Sequence[Path], *, trust: bool = False) -> dict[str, Any]:
+    """Return the mean of a player's ratings in several gauntlets.
+
+    The games of different gauntlets are independent, so the squared distances to the ends of the intervals add up.
+
+    Args:
+        certificates: one certificate for each gauntlet, at least two; their gauntlets are bundled.
+        trust: whether the gauntlets may name code.
+
+    Returns:
+        The player, ``rating``, ``low``, ``high`` (None for an unbounded end), and the rating in each gauntlet.
+
+    Raises:
+        GauntletError: for an invalid certificate, a repeated gauntlet, different players, or different scales.
+    """
+    if len(certificates) < 2:
+        raise GauntletError(f"certificates: found {len(certificates)}, expected at least two, of different gauntlets")
+    ratings: dict[str, dict[str, Any]] = {}
+    zeros, players = set(), set()
+    for path in certificates:
+        named = read_json(path, GauntletError).mapping()["certified"].mapping()["gauntlet"]
+        gauntlet = Gauntlet.from_yaml(named.text("the name of a gauntlet"), trust=trust)
+        certified = read_certificate(path, gauntlet, ReferenceRatings.of(gauntlet))["certified"]
+        if gauntlet.name in ratings:
+            named.fail("a gauntlet that no other certificate has")
+        ratings[gauntlet.name] = {key: certified["rating"][key] for key in ("rating", "low", "high", "games")}
+        zeros.add(gauntlet.zero)
+        players.add(certified["player"])
+        if len(players) > 1:
+            Node(certified["player"], GauntletError, "player", file=str(path)).fail(
+                "the player of the other certificates"
+            )
+        if len(zeros) > 1:
+            raise GauntletError(f"{path}: found the scale with {gauntlet.zero} at zero, expected that of the others")
+    count = len(ratings)
+    mean = sum(one["rating"] for one in ratings.values()) / count
+    ends: dict[str, float | None] = {}
+    for end, sign in (("low", -1), ("high", 1)):
+        far = [None if one[end] is None else one[end] - one["rating"] for one in ratings.values()]
+        known = [distance for distance in far if distance is not None]
+        whole = len(known) == count
+        ends[end] = round(mean + sign * sum(distance**2 for distance in known) ** 0.5 / count, 1) if whole else None
+    return {"player": players.pop(), "rating": round(mean, 1), **ends, "gauntlets": ratings}

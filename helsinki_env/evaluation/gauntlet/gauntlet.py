@@ -1,10 +1,10 @@
 """Gauntlets from ``configs/gauntlets``: matchups, opponents and deals for rating a player.
 
 A gauntlet is a YAML file; see ``helsinki.yaml`` there. It defines a tournament in which every line-up consists of the
-player and its opponents. The short stage plays the first deals of the full stage, so a run can be extended.
+player and its opponents. A shorter stage plays the first deals of a longer stage, so a run can be extended.
 
-The ratings of the opponents are fixed once by a reference run. They are stored next to the gauntlet's file, with the
-same name and the extension ``.json``; ``helsinki evaluate reference`` writes them.
+``helsinki evaluate reference`` plays a reference run that fixes the ratings of the opponents. They are stored next to
+the gauntlet's file, with the same name and the extension ``.json``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class GauntletMatchup:
     name: str
     played: Mapping[str, Any]  # the game, with the keys of a tournament's matchup
     opponents: tuple[tuple[str, ...], ...]  # opponents of the player in each line-up
-    reference: tuple[ReferenceGames, ...]  # games that determine the opponents' ratings in this matchup
+    reference: tuple[ReferenceGames, ...]  # games for the opponents' ratings in this matchup
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -67,10 +67,10 @@ class Gauntlet:
     seed: int  # seed of deals and players
     chunk: int  # number of games that are played and saved together
     stages: Mapping[str, int]  # number of deals for each line-up, by stage name
-    zero: str  # the opponent whose rating is zero
-    networks: Mapping[str, str]  # network of each opponent by name, 16 hexadecimal digits of the digest of its file
+    zero: str  # the opponent with rating zero
+    networks: Mapping[str, str]  # digest of each opponent's network file, 16 hexadecimal digits, by name
     tables: tuple[GauntletMatchup, ...]
-    digest: str  # 16 hexadecimal digits that identify the file's content
+    digest: str  # digest of the file's content, 16 hexadecimal digits
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Gauntlet:
@@ -81,7 +81,7 @@ class Gauntlet:
         path = find_yaml(name_or_path, "gauntlets", GauntletError)
         if path.suffix == ".json":
             raise GauntletError(
-                f"found {path}, expected a .yaml file: the .json file of the same name holds the opponents' ratings"
+                f"found {path}, expected a .yaml file; the .json file of the same name has the opponents' ratings"
             )
         data = read_yaml(path, GauntletError).mapping(_KEYS)
         tables = tuple(_table(entry) for entry in data["tables"].entries("at least one matchup", least=1))
@@ -132,7 +132,7 @@ class Gauntlet:
 
     @cached_property
     def reference(self) -> Plan:
-        """The tournament between the opponents; each part of a matchup's reference games is a matchup there."""
+        """The tournament between the opponents, with a matchup for each part of a matchup's reference games."""
         return self._plan(
             [
                 self._arena_table(table, f"{table.name} / {number}", part.decks, part.lineups)
@@ -143,7 +143,7 @@ class Gauntlet:
 
     @property
     def games(self) -> dict[str, str]:
-        """The digest of each matchup's configuration, including its component file, by name."""
+        """Digest of each matchup's configuration, including its component file, by name."""
         played = iter(self.reference.tables)
         return {table.name: [next(played).config.digest for _ in table.reference][-1] for table in self.tables}
 
@@ -167,7 +167,7 @@ class Gauntlet:
             for player in table.players:
                 digest = files_digest(player, table.config)
                 if digest is not None and self.networks.get(player) != digest[:16]:
-                    remedy = "restore the network, because ratings compare only results against the same opponents"
+                    remedy = "restore the network, because ratings require the same opponents"
                     if player not in self.networks:
                         remedy = f'add networks: {{"{player}": {digest[:16]}}}'
                     raise GauntletError(
@@ -211,8 +211,8 @@ class MatchupReferenceRatings:
 class ReferenceRatings:
     """The reference ratings of a gauntlet."""
 
-    tables: Mapping[str, MatchupReferenceRatings]  # fixed ratings, by the name of the matchup
-    digest: str  # 16 hexadecimal digits that identify them
+    tables: Mapping[str, MatchupReferenceRatings]  # fixed ratings by matchup name
+    digest: str  # digest of the ratings, 16 hexadecimal digits
     data: Mapping[str, Any]  # the content of the file
 
     @classmethod
@@ -261,10 +261,7 @@ def _reference_ratings(data: Node, players: Sequence[str], seats: int) -> Matchu
 
 
 def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]:
-    """Return the opponents' ratings from a finished reference run, as data for the file.
-
-    The data include the digest of each line-up's first games, which show whether the opponents still act as they did.
-    """
+    """Return the opponents' ratings from a finished reference run, with digests of games, as data for the file."""
     plan = gauntlet.reference
     played = iter(load_run(run))
     tables: dict[str, Any] = {}

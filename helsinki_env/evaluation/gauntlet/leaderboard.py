@@ -10,13 +10,12 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from helsinki_env.agents.registry import is_code
 from helsinki_env.agents.replaced_actions import ReplacedActions
-from helsinki_env.data import read_json
+from helsinki_env.data import UserError, read_json
 from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.certificate import read_certificate
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet, ReferenceRatings
@@ -31,57 +30,97 @@ _HEAD = ("player", "rating", "95% interval", "games", "s/action", "replaced")
 def certificate_name(player: str) -> str:
     """Return the name of a player's certificate, without its extension."""
     plain = re.sub(r"[^A-Za-z0-9+]+", "-", player)[:_MAX_NAME].strip("-")
-    if is_code(player):  # command lines may differ only in characters that file names replace
+    if is_code(player):  # command lines may differ only in replaced characters
         plain += "-" + hashlib.sha256(player.encode()).hexdigest()[:8]
     return plain
 
 
-@dataclass(frozen=True)
-class Leaderboard:
-    """A page with two tables for a gauntlet.
+class CertificatePage:
+    """A page with tables that are generated from the certificates in a folder named after the page.
 
-    Each table lies between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``. NAME is the gauntlet's name
-    for the opponents, and that name followed by ``, rated`` for the rated players.
+    Each table lies between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``.
     """
 
-    path: Path
-    gauntlet: Gauntlet
+    error: type[UserError]
+    example: str  # path of a page, for messages
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path, self.name = path, name  # of the gauntlet or suite
 
     @property
     def folder(self) -> Path:
-        """Folder of the certificates of this gauntlet, relative to the page itself even if `path` is a link."""
-        return self.path.resolve().with_suffix("") / self.gauntlet.name
+        """Folder of the certificates of the gauntlet or suite; it is next to the target of a linked page."""
+        return self.path.resolve().with_suffix("") / self.name
 
     def file_of(self, player: str) -> Path:
         """Return the path of a player's certificate."""
         return self.folder / f"{certificate_name(player)}.json"
 
+    def lock(self) -> AbstractContextManager[None]:
+        """Lock the page, which all gauntlets or suites share."""
+        busy = self.error(f"{self.path}: found another process that writes to it; run the same command again")
+        return hold_lock_file(self.path.parent / f".{self.path.name}.lock", busy)
+
+    def text(self) -> str:
+        """Return the text of the page."""
+        if not self.path.suffix:
+            raise self.error(f"page: found {self.path}, expected a file name with an extension, such as {self.example}")
+        if not is_file(self.path):
+            raise self.error(f"{self.path}: found no file, expected the page of the leaderboard")
+        try:
+            return self.path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as problem:
+            raise self.error(f"{self.path}: found text that is not UTF-8: {problem}") from None
+
+    def with_tables(self, tables: Mapping[str, str]) -> str:
+        """Return the text of the page with other tables, by name."""
+        page = self.text()
+        try:
+            for name, table in tables.items():
+                page = replace_section(page, name, table)
+        except ValueError as problem:
+            raise self.error(f"{self.path}: {problem}") from None
+        return page
+
+    def write_tables(self, tables: Mapping[str, str]) -> None:
+        """Replace tables of the page, by name, and preserve its line endings."""
+        page = self.with_tables(tables)
+        if b"\r\n" in self.path.read_bytes():
+            page = page.replace("\n", "\r\n")
+        with atomic_write(self.path, follow=True) as file:
+            file.write(page.encode())
+
+
+class Leaderboard(CertificatePage):
+    """A page with two tables for a gauntlet: NAME for the opponents, and ``NAME, rated`` for the rated players."""
+
+    error, example = GauntletError, "docs/leaderboard.md"
+
+    def __init__(self, path: Path, gauntlet: Gauntlet) -> None:
+        super().__init__(path, gauntlet.name)
+        self.gauntlet, self._rated = gauntlet, f"{gauntlet.name}, rated"
+
     def check_opponents_table(self) -> None:
         """Raise GauntletError if the page has no table for the opponents."""
-        self._page_with({self.gauntlet.name: ""})
+        self.with_tables({self.gauntlet.name: ""})
 
     def write_opponents_table(self, pins: ReferenceRatings) -> list[str]:
-        """Update the table of the opponents, and that of the rated players if the page has one.
-
-        Return the problems of certificates that lost their row because they belong to another scale.
-        """
-        with self._lock():
+        """Update the tables, and return the problems of certificates that lose their row because of another scale."""
+        with self.lock():
             certificates, problems = self._certificates(pins)
             tables = {self.gauntlet.name: opponents_table(self.gauntlet, pins)}
-            if f"<!-- written: {self._rated} -->" in self._text():
+            if f"<!-- written: {self._rated} -->" in self.text():
                 tables[self._rated] = rated_table(pins, certificates.values())
-            self._write(tables)
+            self.write_tables(tables)
         return problems
 
     def check_rated(self, pins: ReferenceRatings, player: str, digest: str | None, games: int) -> None:
         """Check, before any game is played, that a player's certificate can be saved and its row written.
 
-        Raise GauntletError if the page lacks the table, if a row has no certificate, if another player uses the file
-        name, if the player's own certificate has more games, or if another certificate is invalid or outdated.
+        Raise GauntletError if the page has no table, a row has no certificate, another player has the same file name,
+        the player's own certificate has more games, or another certificate is invalid or outdated.
         """
-        if not self.path.suffix:
-            raise GauntletError(f"page: found {self.path}, expected a file name with an extension, such as players.md")
-        self._page_with({self._rated: ""})
+        self.with_tables({self._rated: ""})
         path = self.file_of(player)
         others, problems = self._certificates(pins, excluded=path)
         if problems:
@@ -89,39 +128,30 @@ class Leaderboard:
         if path.exists():
             self._check_previous(path, pins, player, digest, games)
         known = {code_span(one["certified"]["player"]) for one in others.values()} | {code_span(player)}
-        for line in replace_section(self._text(), self._rated).splitlines()[2:]:
+        for line in replace_section(self.text(), self._rated).splitlines()[2:]:
             if not any(line.startswith(f"| {name} |") for name in known):
                 raise GauntletError(
-                    f"{self.path}: found the row {line[:40]!r}..., expected its certificate in {self.folder}; restore "
-                    "the certificate, or remove the row"
+                    f"{self.path}: found the row {line[:40]!r}... without a certificate in {self.folder}; restore the "
+                    "certificate, or remove the row"
                 )
 
     def write_rated(self, pins: ReferenceRatings, certificate: Mapping[str, Any]) -> Path:
-        """Save a player's certificate, update the table of the rated players, and return the certificate's path."""
+        """Save a player's certificate, update the table of the rated players, and return the path."""
         certified = certificate["certified"]
         path = self.file_of(certified["player"])
-        with self._lock():
+        with self.lock():
             remove_leftovers(self.folder)
             self.check_rated(pins, certified["player"], certified["player_digest"], certified["rating"]["games"])
             others, _ = self._certificates(pins, excluded=path)
             table = rated_table(pins, [*others.values(), certificate])
             write_json(path, certificate)
-            self._write({self._rated: table})
+            self.write_tables({self._rated: table})
         return path
-
-    def _lock(self) -> AbstractContextManager[None]:
-        """Lock the page, which all gauntlets share."""
-        busy = GauntletError(f"{self.path}: found another process that writes to it; run the same command again")
-        return hold_lock_file(self.path.parent / f".{self.path.name}.lock", busy)
-
-    @property
-    def _rated(self) -> str:
-        return f"{self.gauntlet.name}, rated"
 
     def _certificates(
         self, pins: ReferenceRatings, excluded: Path | None = None
     ) -> tuple[dict[Path, Mapping[str, Any]], list[str]]:
-        """Return the valid certificates, and the problems of the others."""
+        """Return the valid certificates, and the problems of the invalid ones."""
         certificates: dict[Path, Mapping[str, Any]] = {}
         problems = []
         for path in sorted(self.folder.glob("*.json")):
@@ -147,30 +177,6 @@ class Leaderboard:
         if previous["pins_digest"].value == pins.digest and previous["rating"].mapping()["games"].integer(1) > games:
             previous["rating"]["games"].fail(f"at most the {games:,} of this stage", remedy)
 
-    def _text(self) -> str:
-        if not is_file(self.path):
-            raise GauntletError(f"{self.path}: found no file, expected the page of the leaderboard")
-        try:
-            return self.path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as problem:
-            raise GauntletError(f"{self.path}: found text that is not UTF-8: {problem}") from None
-
-    def _page_with(self, tables: Mapping[str, str]) -> str:
-        page = self._text()
-        try:
-            for name, table in tables.items():
-                page = replace_section(page, name, table)
-        except ValueError as problem:
-            raise GauntletError(f"{self.path}: {problem}") from None
-        return page
-
-    def _write(self, tables: Mapping[str, str]) -> None:
-        page = self._page_with(tables)
-        if b"\r\n" in self.path.read_bytes():
-            page = page.replace("\n", "\r\n")
-        with atomic_write(self.path, follow=True) as file:
-            file.write(page.encode())
-
 
 def _head(tables: Iterable[str]) -> list[str]:
     return [*_HEAD, *map(escape_markdown, tables), "by"]
@@ -185,10 +191,7 @@ def format_rating_interval(rating: Mapping[str, Any]) -> str:
 
 
 def opponents_table(gauntlet: Gauntlet, pins: ReferenceRatings) -> str:
-    """Return the leaderboard table of a gauntlet's opponents, strongest first.
-
-    Opponents that do not play in every matchup have no overall rating.
-    """
+    """Return the table of a gauntlet's opponents, strongest first; opponents of all matchups have an overall rating."""
     rows = {}
     for player in dict.fromkeys(player for fixed in pins.tables.values() for player in fixed.players):
         ratings = [pins.data["tables"][name]["players"].get(player) for name in pins.tables]
@@ -207,13 +210,13 @@ def opponents_table(gauntlet: Gauntlet, pins: ReferenceRatings) -> str:
 
 
 def rated_table(pins: ReferenceRatings, certificates: Iterable[Mapping[str, Any]]) -> str:
-    """Return the leaderboard table of the certified players, strongest first."""
+    """Return the table of the certified players, strongest first."""
     order = sorted(certificates, key=lambda data: data["certified"]["rating"]["rating"], reverse=True)
     return "\n".join([markdown_table(_head(pins.tables), []), *map(certificate_row, order)]) + "\n"
 
 
 def certificate_row(data: Mapping[str, Any]) -> str:
-    """Return the row of a certificate in the table of the rated players."""
+    """Return the row of a certificate."""
     certified, measured = data["certified"], data["measured"]
     rating = certified["rating"]
     made_by = [f"version {certified['version']}", certified["stage"], *["sealed"] * ("sealed" in certified)]

@@ -1,4 +1,4 @@
-"""Position suites: test a player on single positions with known action values, instead of whole games."""
+"""Position suites: test a player on single positions with known action values instead of whole games."""
 
 from helsinki_env.data import UserError
 
@@ -6,4 +6,4 @@ __all__ = ["PositionsError"]
 
 
 class PositionsError(UserError):
-    """An invalid suite or certificate; the message gives the value found, the value expected and the remedy."""
+    """Invalid suite or certificate; the message gives value found, value expected and remedy."""

@@ -1,8 +1,11 @@
-"""Ask a player in the positions of a suite, write its certificate, and verify one.
+"""Query a player in the positions of a suite; write, verify and publish its certificate.
 
-A certificate has the form of those of gauntlets: ``certified`` is reproducible from player and suite and holds the
-player's action in each position and the results that follow. ``measured`` holds the thinking time and the number of
-replaced actions, which cannot be verified later.
+Certificates have the format of those of gauntlets. ``certified`` is reproducible from player and suite: the player's
+action in each position and the results. ``measured`` has the thinking time and the number of replaced actions, which
+cannot be verified later.
+
+A page shows the certificates of each suite as a table. They are stored in a folder named after the page, in a subfolder
+named after the suite, such as ``docs/positions/helsinki/net.json``.
 """
 
 from __future__ import annotations
@@ -17,40 +20,41 @@ from typing import Any
 import numpy as np
 
 import helsinki_env
-from helsinki_env.agents.base import (
-    Player,
-    call_player,
-    checked_actions,
-    converted_player_errors,
-    init_streams,
-    next_keys,
-)
+from helsinki_env.agents.base import Player, init_streams, next_keys
 from helsinki_env.agents.registry import check_code, files_digest, make_player
 from helsinki_env.agents.replaced_actions import ReplacedActions, replaced_actions_of
 from helsinki_env.data import Node, read_json, short_repr, with_digest
 from helsinki_env.evaluation.arena.work_unit import make_warm_player
-from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, check_values
+from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, check_certificate, check_values
+from helsinki_env.evaluation.gauntlet.leaderboard import CertificatePage
+from helsinki_env.evaluation.play import query_player
 from helsinki_env.evaluation.positions import PositionsError
-from helsinki_env.evaluation.positions.suite import Suite, results_of
+from helsinki_env.evaluation.positions.suite import DIFFICULTIES, Suite, results_of
 from helsinki_env.utils.files import is_file, write_json
+from helsinki_env.utils.markdown import code_span, markdown_table, table_row
 
-__all__ = ["Answers", "ask_player", "certified_suite", "check_answers", "make_certificate", "read_certificate"]
+__all__ = [
+    "Answers",
+    "PositionsPage",
+    "ask_player",
+    "certified_suite",
+    "check_answers",
+    "make_certificate",
+    "positions_row",
+    "positions_table",
+    "read_certificate",
+    "regret_text",
+]
 
 _FORMAT = 1
+_HEAD = ("player", "regret", "95% interval", "best", *DIFFICULTIES, "s/action", "replaced", "by")
 #: Seconds between two writes of the answers.
 _SAVE_SECONDS = 1.0
-_REMEDY = "use the version and the suite that made the certificate"
 
 
 @dataclass
 class Answers:
-    """A player's actions in the first positions of a suite.
-
-    Attributes:
-        actions: its actions.
-        seconds: its thinking time.
-        replaced: its replaced actions.
-    """
+    """A player's actions in the first positions of a suite, with thinking time and replaced actions."""
 
     actions: list[int]
     seconds: float = 0.0
@@ -58,19 +62,19 @@ class Answers:
 
 
 class _Asker:
-    """Asks a player in single positions."""
+    """Queries a player in single positions."""
 
     def __init__(self, suite: Suite, player: str) -> None:
         self.suite, self.spec = suite, COUNTED_PREFIX + player
 
     @lru_cache(maxsize=64)  # noqa: B019  # it lives as long as the command
     def player(self, matchup: int) -> Player:
-        """Return the player for a matchup, after a first action that loads and compiles it."""
+        """Return the player for a matchup after a warm-up action."""
         config = self.suite.matchups[matchup][1]
         return make_warm_player(self.spec, config, files_digest(self.spec, config))
 
     def action(self, number: int) -> tuple[int, float, ReplacedActions]:
-        """Return the action in a position, its time in seconds, and what was replaced."""
+        """Return the action in a position, its time in seconds, and the replaced actions."""
         position = self.suite.positions[number]
         player, game = self.player(position.matchup), position.game
         history = None
@@ -80,8 +84,7 @@ class _Asker:
             history = [events(position.record, game.seat)]
         keys, before = next_keys(init_streams(self.suite.seed, [number], 0)), replaced_actions_of(player)
         observation, mask, begin = game.observation()[None], game.action_mask()[None], time.perf_counter()
-        with converted_player_errors(player.name, "does not decide"):
-            found = checked_actions(player.name, call_player(player, observation, mask, keys, history), 1)
+        found = query_player(player, observation, mask, keys, history)
         seconds = time.perf_counter() - begin
         return int(found[0]), seconds, replaced_actions_of(player).add(before, -1)
 
@@ -93,18 +96,10 @@ def ask_player(
     resumed: Callable[[int], None] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Answers:
-    """Return a player's actions in all positions of a suite, and save them on the way.
+    """Query a player in all positions of a suite; resume from the actions in the file `saved` and update it.
 
-    Args:
-        suite: the suite.
-        player: name of the player.
-        saved: file of the actions so far; those of the same player and suite are not asked again.
-        resumed: called once with the number of actions that were already saved.
-        progress: called with 1 after each action.
-
-    Raises:
-        PlayerError: if the player fails.
-        PositionsError: if the file holds the actions of another player or suite.
+    Call `resumed` once with the number of saved actions, and `progress` with 1 after each new action. Raise PlayerError
+    if the player fails, PositionsError if the file has the actions of another player or suite.
     """
     about = {"suite": suite.digest, "player": player, "player_digest": _player_digest(suite, player)}
     answers = _load(saved, about)
@@ -149,10 +144,10 @@ def _load(path: Path, about: Mapping[str, Any]) -> Answers:
 
 
 def _actions(data: Node, count: int | None = None) -> list[int]:
-    """Return action ids that are separated by spaces."""
+    """Parse action ids that are separated by spaces."""
     words = data.value.split() if isinstance(data.value, str) else None
     if words is None or not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
-        data.fail("ids of actions, separated by spaces")
+        data.fail("action ids separated by spaces")
     if count is not None and len(words) != count:
         data.fail(f"{count} ids, one for each position", found=f"{len(words)} ids")
     return [int(word) for word in words]
@@ -162,11 +157,7 @@ def make_certificate(suite: Suite, player: str, answers: Answers) -> dict[str, A
     """Return the certificate of a player, given its actions in all positions."""
     count = len(answers.actions)
     certified = {
-        "certificate": _FORMAT,
-        "suite": suite.name,
-        "version": suite.version,
-        "suite_digest": suite.digest,
-        "environment": suite.data["environment"],
+        **_header(suite),
         "package": helsinki_env.__version__,
         "player": player,
         "player_digest": _player_digest(suite, player),
@@ -181,8 +172,19 @@ def make_certificate(suite: Suite, player: str, answers: Answers) -> dict[str, A
     return {"certified": with_digest(certified), "measured": measured}
 
 
+def _header(suite: Suite) -> dict[str, Any]:
+    """Return the certified values that depend only on the suite."""
+    return {
+        "certificate": _FORMAT,
+        "suite": suite.name,
+        "version": suite.version,
+        "suite_digest": suite.digest,
+        "environment": suite.data["environment"],
+    }
+
+
 def certified_suite(path: Path) -> str | None:
-    """Return the name of the suite of a certificate, or None if it is not one of a position suite."""
+    """Return the suite name of a certificate, or None if the certificate is not of a position suite."""
     data = read_json(path, PositionsError).value
     certified = data.get("certified") if isinstance(data, dict) else None
     suite = certified.get("suite") if isinstance(certified, dict) else None
@@ -190,27 +192,15 @@ def certified_suite(path: Path) -> str | None:
 
 
 def read_certificate(path: Path, suite: Suite) -> dict[str, Any]:
-    """Read a certificate and recompute its figures; PositionsError if it was modified or belongs to another suite."""
+    """Read a certificate and recompute its results; PositionsError if it is modified or of another suite."""
     data = read_json(path, PositionsError).mapping(("certified", "measured"))
     certified = data["certified"].verify_digest("a certificate")
-    for key, expected in (
-        ("certificate", _FORMAT),
-        ("suite", suite.name),
-        ("version", suite.version),
-        ("suite_digest", suite.digest),
-        ("environment", suite.data["environment"]),
-    ):
-        if certified[key].value != expected:
-            certified[key].fail(repr(expected), _REMEDY)
+    check_certificate(data, _header(suite), "use the version and the suite that made the certificate")
     certified["player"].text("a player")
     with certified["answers"].prefix_errors():
         results = results_of(suite, _actions(certified["answers"], len(suite.positions)))
     for key, value in results.items():
         check_values(certified[key], value, "the actions")
-    measured = data["measured"].mapping()
-    measured["seconds_per_decision"].number(0.0)
-    for kind in ReplacedActions._fields:
-        measured[kind].integer(0)
     return dict(data.value)
 
 
@@ -223,12 +213,12 @@ def check_answers(
     trust: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> str:
-    """Ask a player again in some positions, and return its name; PositionsError for another action than certified.
+    """Query a player again in some positions and return its name; PositionsError for different actions.
 
     Args:
-        path: the certificate, which `read_certificate` accepts.
+        path: path of a certificate that `read_certificate` accepts.
         suite: its suite.
-        player: the player; None: the one that the certificate names, which may run code only with `trust`.
+        player: the player; None: the player in the certificate, which may run code only with `trust`.
         numbers: numbers of the positions.
         trust: whether the certificate may name code.
         progress: called with 1 after each position.
@@ -247,9 +237,70 @@ def check_answers(
         if found != actions[number]:
             raise PositionsError(
                 f"{path}: position {number}: found the action {found}, expected {actions[number]} as certified; "
-                "possible causes: another player, a player that uses more than its observation and random key, another "
-                "kind of CPU for networks"
+                "possible causes: another player, a player that uses more than its observation and random key, "
+                "networks on another type of CPU"
             )
         if progress is not None:
             progress(1)
     return plays
+
+
+class PositionsPage(CertificatePage):
+    """A leaderboard page with a table for a suite."""
+
+    error, example = PositionsError, "docs/positions.md"
+
+    def __init__(self, path: Path, suite: Suite) -> None:
+        super().__init__(path, suite.name)
+        self.suite, self._table = suite, f"{suite.name}, positions"
+
+    def check(self) -> None:
+        """Check, before any work, that the page has a table for the suite; PositionsError if not."""
+        self.with_tables({self._table: ""})
+
+    def write(self, certificate: Mapping[str, Any]) -> Path:
+        """Save a player's certificate, update the table, and return the path."""
+        path = self.file_of(certificate["certified"]["player"])
+        with self.lock():
+            others = self._certificates(excluded=path)
+            write_json(path, certificate)
+            self.write_tables({self._table: positions_table([*others, certificate])})
+        return path
+
+    def table(self) -> str:
+        """Return the table of the certificates; PositionsError if one is invalid."""
+        return positions_table(self._certificates())
+
+    def _certificates(self, excluded: Path | None = None) -> list[Mapping[str, Any]]:
+        paths = sorted(self.folder.glob("*.json"))
+        return [read_certificate(path, self.suite) for path in paths if path != excluded]
+
+
+def positions_table(certificates: list[Mapping[str, Any]]) -> str:
+    """Return the table of the certified players, smallest regret first."""
+    order = sorted(certificates, key=lambda data: data["certified"]["overall"]["regret"])
+    return "\n".join([markdown_table(_HEAD, []), *map(positions_row, order)]) + "\n"
+
+
+def positions_row(data: Mapping[str, Any]) -> str:
+    """Return the row of a certificate."""
+    certified, measured = data["certified"], data["measured"]
+    overall, groups = certified["overall"], {group["group"]: group for group in certified["groups"]}
+    levels = [groups.get(f"difficulty: {level}") for level in DIFFICULTIES]
+    return table_row(
+        [
+            code_span(certified["player"]),
+            f"{100 * overall['regret']:.2f}",
+            regret_text(overall),
+            f"{overall['best']:.1%}",
+            *("" if level is None else f"{100 * level['regret']:.2f}" for level in levels),
+            f"{measured['seconds_per_decision']:.2g}",
+            ReplacedActions.from_mapping(measured).summary or "none",
+            f"version {certified['version']}, {code_span(certified['digest'])}",
+        ]
+    )
+
+
+def regret_text(result: Mapping[str, float]) -> str:
+    """Format the interval of a mean regret in percentage points of win probability."""
+    return f"{100 * result['low']:.2f} to {100 * result['high']:.2f}"

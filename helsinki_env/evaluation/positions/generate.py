@@ -1,20 +1,17 @@
-"""Make or extend a position suite: play games between graded players, choose positions, value every legal action.
+"""Create or extend a position suite: play games between graded players, choose positions, evaluate all legal actions.
 
-Position i depends only on the seed and i. A longer suite therefore begins with the positions of a shorter one, and an
-interrupted run resumes: games are saved as in `helsinki_env.evaluation.arena`, and each valued position is a file.
+Position i depends only on the seed and i. A longer suite therefore begins with the positions of a shorter one. An
+interrupted run can be resumed: games are saved as in `helsinki_env.evaluation.arena`, and each position is a file.
 
-The search plays every legal action in the same determinizations of the hidden cards, with the heuristic until the end
-of the seat's turn after next, where the network predicts the win probabilities (`agents.net.search`).
+The search plays every legal action in the same determinizations of the hidden cards. The heuristic plays on until the
+end of the seat's turn after next, where the network predicts the win probabilities (`agents.net.search`).
 """
 
 from __future__ import annotations
 
 import json
-import multiprocessing
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -31,36 +28,35 @@ from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.plan import Plan, environment_versions, plan_from_dict
-from helsinki_env.evaluation.arena.run import WORK_UNITS_PER_WORKER, init_worker_process
+from helsinki_env.evaluation.arena.run import Workers
 from helsinki_env.evaluation.arena.store import RunFolder, records_of
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.positions import PositionsError
 from helsinki_env.evaluation.positions.suite import FORMAT, SCALE
 from helsinki_env.records import Record, replay_steps
 from helsinki_env.utils.files import atomic_write, remove_leftovers, write_json
-from helsinki_env.utils.stopping import block_interrupts
 
 __all__ = ["SuitePlan", "value_positions", "write_suite"]
 
 GRADED = ("net", "epsilon:0.1:net", "heuristic", "epsilon:0.2:heuristic", "greedy")
-"""Players of the games, so that positions are from strong and from weak play."""
+"""Players of the games, from strong to weak."""
 EVALUATOR = "net+search:1"
-"""The search that values the actions; its budget does not matter, because every action is simulated."""
-#: Batches of simulations: half of them for each value of an action, all of them for the standard errors.
+"""The search that evaluates the actions; its budget is irrelevant, because every action is simulated."""
+#: Batches of simulations: one half for each of the two values of an action, all for the standard errors.
 _BATCHES = 32
-#: Batches in one call, which bounds the memory.
+#: Batches in one call; fewer need less memory.
 _CALL = 8
-#: Simulations of each action to test whether a position matters, the minimum spread of their values, and the tries.
+#: Test whether a position matters: simulations of each action, minimum range of their values, and number of tries.
 _SCREENED, _SPREAD, _TRIES = 16, 0.03, 10
 _VALUES = "values"
 
 
 @dataclass(frozen=True)
 class SuitePlan:
-    """How to make a suite.
+    """The plan of a suite.
 
     Attributes:
-        gauntlet: the gauntlet whose matchups it has.
+        gauntlet: the gauntlet with the matchups of the suite.
         positions: number of positions.
         determinizations: simulations of each legal action, rounded up to a multiple of 32.
         version: version of the suite.
@@ -75,7 +71,7 @@ class SuitePlan:
 
     @property
     def games(self) -> Plan:
-        """The tournament whose games the positions are from."""
+        """The tournament that supplies the positions."""
         tables = []
         for table in self.gauntlet.tables:
             seats = int(table.played["seats"])
@@ -86,7 +82,7 @@ class SuitePlan:
         return plan_from_dict({"seed": self.seed, "chunk": 60, "tables": tables})
 
     def places(self, plan: Plan) -> dict[tuple[int, int, int], int]:
-        """Return the number of the position that is chosen from each game (matchup, line-up, game)."""
+        """Return the position number of each used game (matchup, line-up, game)."""
         found = {}
         for i in range(self.positions):
             table, number = i % len(plan.tables), i // len(plan.tables)
@@ -102,7 +98,7 @@ class SuitePlan:
 
     @property
     def basis(self) -> dict[str, Any]:
-        """Return all that the value of a position depends on."""
+        """Everything on which the values of a position depend."""
         table = self.games.tables[0]
         return {
             "played": digest_of([{"name": one.name, **one.played} for one in self.gauntlet.tables]),
@@ -122,14 +118,9 @@ def value_positions(
     resumed: Callable[[int], None] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Value the missing positions of a suite; the games are in the finished run ``folder/games``.
+    """Evaluate the missing positions of a suite from the finished run ``folder/games``; write a file for each position.
 
-    Args:
-        plan: the suite.
-        folder: folder of the suite; each position becomes a file in ``values``.
-        processes: number of worker processes.
-        resumed: called once with the number of positions that were already saved.
-        progress: called with the number of positions saved since the last call.
+    Call `resumed` once with the number of saved positions, and `progress` with 1 after each new position.
     """
     values, basis, games = folder / _VALUES, digest_of(plan.basis), plan.games
     if values.exists():
@@ -137,40 +128,18 @@ def value_positions(
     jobs = [job for job in _jobs(plan, games, folder) if _saved(values, job.number, basis) is None]
     if resumed is not None:
         resumed(plan.positions - len(jobs))
-    remaining = iter(jobs)
-    running: dict[Future[dict[str, Any]], int] = {}
-    with _workers(processes) as pool:
-        while True:
-            for job in remaining:
-                with block_interrupts():
-                    running[pool.submit(_value_position, job)] = job.number
-                if len(running) >= WORK_UNITS_PER_WORKER * processes:
-                    break
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                number = running.pop(future)
-                write_json(_file(values, number), {"basis": basis, "position": future.result()})
-                if progress is not None:
-                    progress(1)
-
-
-@contextmanager
-def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Provide worker processes; terminate them after the block, even if it was interrupted."""
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), init_worker_process)
+    workers = Workers(processes)
     try:
-        yield pool
+        for number, future in workers.run(_value_position, ((job.number, (job,)) for job in jobs)):
+            write_json(_file(values, number), {"basis": basis, "position": future.result()})
+            if progress is not None:
+                progress(1)
     except BrokenProcessPool:
         raise PositionsError(
-            "a worker process ended, expected it to run; finished positions are saved: run the same command again"
+            f"{workers.exit_reason()}. Finished positions are saved: run the same command again to resume"
         ) from None
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-            process.join()
+        workers.kill()
 
 
 def _file(values: Path, number: int) -> Path:
@@ -178,7 +147,7 @@ def _file(values: Path, number: int) -> Path:
 
 
 def _saved(values: Path, number: int, basis: str) -> dict[str, Any] | None:
-    """Return a saved position, or None if it is missing or of another suite."""
+    """Return the saved position, or None if it is missing or of another suite."""
     try:
         data = read_json(_file(values, number), PositionsError)
         found: dict[str, Any] = data["position"].mapping().value
@@ -189,12 +158,12 @@ def _saved(values: Path, number: int, basis: str) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class _Job:
-    """A position to choose and to value."""
+    """A position to choose and evaluate."""
 
     number: int
     matchup: int
     config: Any  # configuration of the matchup
-    record: str  # the whole game
+    record: str  # record of the whole game
     seed: int
     deals: int
 
@@ -219,7 +188,7 @@ def _evaluator(config: Any) -> NetSearchPlayer:
 
 
 def _value_position(job: _Job) -> dict[str, Any]:
-    """Choose a position of a game and value its legal actions; return its entry in the suite."""
+    """Choose a position of a game, evaluate its legal actions, and return its entry in the suite."""
     record, player = Record.from_json(job.record), _evaluator(job.config)
     rng = np.random.default_rng([job.seed, job.number, 1])
     step, game = _choose(record, player, rng)
@@ -244,7 +213,7 @@ def _whole(values: FloatArray) -> list[int]:
 
 
 def _choose(record: Record, player: NetSearchPlayer, rng: np.random.Generator) -> tuple[int, BoardGame]:
-    """Return a random position where the choice matters: any, or one of a random phase, so that rare phases occur."""
+    """Choose a random position where the choice matters, half of the time within a random phase."""
     steps, games = [], []
     for step, (game, action) in enumerate(replay_steps(record)):
         if action is not None and len(game.legal_actions()) > 1:

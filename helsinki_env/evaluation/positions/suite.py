@@ -1,13 +1,13 @@
 """Read a position suite, and score a player's actions in its positions.
 
-A suite is a JSON file. Each of its positions is a game record that ends where a seat has to choose, with two
-independent estimates of the win probability after every legal action. They come from a strong search that knows only
-the observation of the acting seat. Positions are from different games. Some of these share a deal, but regrets of
-positions with the same deal are not noticeably correlated, so intervals treat positions as independent.
+A suite is a JSON file. Each position is a game record that ends where a seat has to choose, with two independent
+estimates of the win probability after every legal action. A strong search makes these estimates from the observation of
+the acting seat. Positions are from different games. Some games share a deal, but regrets of positions with the same
+deal are not noticeably correlated, so intervals treat positions as independent.
 
-The **regret** of an action is the win probability that it loses against the best action. One half of the simulations
-selects the best action, and the other half supplies both values. Noise in the values therefore does not add to the
-regret, and single regrets may be negative. Where the selected action is not the best one, the regret is too small.
+The **regret** of an action is the win probability that it loses relative to the best action. One half of the
+simulations selects the best action, and the other half supplies both values. Noise in the values thus does not increase
+the regret, and single regrets may be negative. If the selected action is not the best one, the regret is too small.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from helsinki_env.agents.base import FloatArray, Int64Array
 from helsinki_env.data import Node, choices_text, read_json, short_repr
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_by_name
-from helsinki_env.evaluation.match_stats import student_quantile
+from helsinki_env.evaluation.match_stats import mean_and_half_width
 from helsinki_env.evaluation.positions import PositionsError
 from helsinki_env.records import Record, RecordError, replay
 from helsinki_env.utils.files import is_file
@@ -33,13 +33,13 @@ __all__ = ["DIFFICULTIES", "Position", "Suite", "list_suites", "results_of", "su
 
 FORMAT = 1
 SCALE = 10_000
-"""Values in a file are whole numbers of 1/10,000 win probability."""
+"""Unit of the values in a file: 1/10,000 win probability."""
 DIFFICULTIES = ("easy", "medium", "hard")
 #: Regret below which an action counts as good, and the shares of good actions in easy and hard positions.
 _GOOD, _EASY, _HARD = 0.01, 0.5, 0.2
-#: Standard errors by which an action may be worse than the best one and still count as best.
+#: Number of standard errors below the best action up to which an action counts as best.
 _TOLERANCE = 2.0
-#: Smallest group with results of its own.
+#: Minimum size of a group.
 _MIN_GROUP = 10
 _FOLDER = Path(__file__).parent
 _KEYS = ("matchup", "phase", "record", "first", "second", "errors")
@@ -69,11 +69,11 @@ class Position:
 
     Attributes:
         matchup: number of its matchup in the suite.
-        phase: the kind of choice, a phase of the game.
+        phase: phase of the game.
         record: the game up to this position.
-        first: win probability of the acting seat after each legal action, by one half of the simulations, float64 (C,).
-        second: the same by the other half.
-        errors: standard error of each action's mean value, minus that of the best action, float64 (C,).
+        first: win probability of the acting seat after each legal action, from half of the simulations, float64 (C,).
+        second: the same from the other half.
+        errors: standard error of the difference between each action's value and that of the best, float64 (C,).
     """
 
     matchup: int
@@ -108,7 +108,7 @@ class Position:
 
     @cached_property
     def is_best(self) -> Any:
-        """Whether each action is best, up to two standard errors, bool (C,)."""
+        """Whether each action is within two standard errors of the best, bool (C,)."""
         return self.values.max() - self.values <= _TOLERANCE * self.errors
 
     @property
@@ -124,12 +124,12 @@ class Suite:
 
     Attributes:
         path: its file.
-        name: name of the gauntlet whose matchups it has.
+        name: name of the gauntlet with the same matchups.
         version: version of the suite, which increases with every change of a position or value.
-        seed: seed of the games, the selection and the simulations.
-        matchups: names of the matchups, with the configuration of each.
+        seed: seed of games, selection and simulations.
+        matchups: name and configuration of each matchup.
         positions: the positions.
-        digest: 16 hexadecimal digits that identify the file's content.
+        digest: digest of the file's content, 16 hexadecimal digits.
         data: the content of the file.
     """
 
@@ -167,7 +167,7 @@ class Suite:
         )
 
     def groups(self) -> dict[str, list[int]]:
-        """Return the numbers of the positions of each group: by difficulty, phase and matchup, without tiny groups."""
+        """Return the position numbers of each group by difficulty, phase and matchup; omit small groups."""
         kinds: dict[str, Callable[[Position], str]] = {
             "difficulty": lambda one: one.difficulty,
             "phase": lambda one: one.phase,
@@ -208,11 +208,7 @@ def _position(data: Node, matchups: int) -> Position:
 
 
 def results_of(suite: Suite, answers: Sequence[int]) -> dict[str, Any]:
-    """Return the results of a player as plain data, overall and by group.
-
-    Args:
-        suite: the suite.
-        answers: the player's action in each position.
+    """Return the results of a player, overall and by group, given its action in each position.
 
     Raises:
         PositionsError: for an illegal action.
@@ -231,16 +227,8 @@ def results_of(suite: Suite, answers: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def expected_random(suite: Suite) -> dict[str, Any]:
-    """Return the results that uniformly random actions have on average."""
-    regrets = np.array([position.regrets.mean() for position in suite.positions])
-    return _result(regrets, np.array([position.is_best.mean() for position in suite.positions]))
-
-
 def _result(regrets: FloatArray, best: FloatArray) -> dict[str, Any]:
     """Return the mean regret with its 95% interval (Student), and the share of best actions, rounded."""
-    count = len(regrets)
-    half = student_quantile(count) * float(regrets.std(ddof=1)) / count**0.5
-    mean = float(regrets.mean())
+    mean, half = mean_and_half_width(regrets)
     figures = {"regret": mean, "low": mean - half, "high": mean + half, "best": float(best.mean())}
-    return {"positions": count, **{name: round(value, 5) for name, value in figures.items()}}
+    return {"positions": len(regrets), **{name: round(value, 5) for name, value in figures.items()}}

@@ -1,22 +1,22 @@
 """The rating of one player relative to opponents with fixed ratings.
 
-The model is that of `helsinki_env.evaluation.rating.plackett_luce`. All worths except the player's are known, so it is
+The model is that of `helsinki_env.evaluation.rating.plackett_luce`. Only the player's worth is unknown, so the model is
 a logistic regression with one parameter. Each rank up to the player's own is one trial: either the player takes it, or
-one of the remaining opponents does, whose worths add up.
+one of the remaining opponents, whose worths add up.
 
 The rating maximizes the log-likelihood plus half the logarithm of the information (Firth 1993, "Bias reduction of
-maximum likelihood estimates", Biometrika 80). It is finite even for a player that won or lost every game. Against a
+maximum likelihood estimates", Biometrika 80). It is finite even for a player that wins or loses every game. Against a
 single opponent it is the log odds of (wins + 1/2) : (losses + 1/2).
 
-The interval contains all ratings at which the slope of the log-likelihood is within Student's quantile times its
-standard error of zero: Wilson's interval, for a logistic regression. It is unbounded for a player that won or lost
-every game. Games of one deal are correlated, so the error comes from the variation between deals: the information is
-divided by the ratio of the slope's variance over deals (Huber 1967; White 1982) to that of the model, where the penalty
-counts as half an observed game. The fixed ratings define the scale and have no error.
+The interval contains all ratings at which the slope of the log-likelihood differs from zero by at most Student's
+quantile times its standard error. This is Wilson's interval for a logistic regression. It is unbounded for a player
+that wins or loses every game. Games of one deal are correlated, so the standard error is that of deals: the information
+is divided by the ratio of the slope's variance over deals (Huber 1967; White 1982) to that of the model. The penalty
+counts as half an observed game in this ratio. The fixed ratings define the scale and have no error.
 
-The overall rating is the unweighted mean over the matchups, because matchups differ in their spread of ratings. The
-ends of its interval are combined from those of the matchups (Zou and Donner 2008, "Construction of confidence limits
-about effect measures", Statistics in Medicine 27), with the correlations due to shared deals.
+The overall rating is the unweighted mean over the matchups, because matchups differ in their spread of ratings. Its
+interval combines those of the matchups (Zou and Donner 2008, "Construction of confidence limits about effect measures",
+Statistics in Medicine 27), with the correlations due to shared deals.
 """
 
 from __future__ import annotations
@@ -45,13 +45,12 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class AnchoredGames:
-    """Games of one matchup in which the player sat once, G of them with S seats."""
+    """G games of one matchup with S seats, one of which is the player's."""
 
-    #: Fixed Elo points of every seat, (G, S): rating of the opponent, or 0 for the player, plus seat effect.
-    known: Array
+    known: Array  # fixed Elo points of every seat, (G, S): rating of the opponent (player: 0) plus seat effect
     own: npt.NDArray[np.bool_]  # the player's seat, (G, S)
     places: npt.NDArray[np.integer]  # rank by seat, 0 is first, (G, S)
-    deck: npt.NDArray[np.integer]  # deal number, (G,); equal numbers in different matchups are equal deals
+    deck: npt.NDArray[np.integer]  # deal number, (G,); matchups share deals
 
 
 @dataclass(frozen=True)
@@ -86,15 +85,15 @@ def anchored_ratings(tables: Sequence[AnchoredGames]) -> tuple[AnchoredRating, l
 
 
 def _half_length(parts: Array, correlation: Array) -> float:
-    """Return the half-length of a sum's interval from those of its terms."""
+    """Return the half-length of the interval of a sum, given those of its terms."""
     return float(np.sqrt(max(0.0, float(parts @ correlation @ parts)))) if np.isfinite(parts).all() else np.inf
 
 
 @dataclass(frozen=True)
 class _Trials:
-    """The player's N binary trials: each rank that it could have taken; ties are split into weighted trials."""
+    """The player's N binary trials, one for each rank that it could take; ties are split into weighted trials."""
 
-    offset: Array  # known part of its log worth minus the log worth of all remaining opponents, (N,)
+    offset: Array  # known part of the player's log worth minus the log worth of all remaining opponents, (N,)
     taken: Array  # 1 if it took the rank, else 0, (N,)
     weight: Array  # in games, (N,)
     unit: npt.NDArray[np.int64]  # index of the deal, (N,)
@@ -136,7 +135,7 @@ def _rating(games: AnchoredGames) -> tuple[AnchoredRating, Array]:
     decks = len(np.unique(games.deck))
     if decks < 2:
         raise RatingError(
-            f"games: found {decks} deal, expected at least 2, because intervals come from differences between deals"
+            f"games: found {decks} deal, expected at least 2, because intervals require differences between deals"
         )
     trials = _trials(games)
     strength = _root(trials.penalized_slope, -_MAX_STRENGTH, _MAX_STRENGTH)
@@ -153,7 +152,7 @@ def _rating(games: AnchoredGames) -> tuple[AnchoredRating, Array]:
 
 
 def _end(trials: _Trials, errors: float, strength: float) -> float:
-    """Return the slope plus a signed number of standard errors: zero at an end of the interval."""
+    """Return the slope plus a signed number of standard errors, which is zero at an end of the interval."""
     return trials.slope(strength) + errors * float(np.sqrt(trials.information(strength)))
 
 

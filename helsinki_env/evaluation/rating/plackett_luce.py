@@ -1,23 +1,23 @@
 """The Plackett-Luce model of rankings: its exact likelihood with derivatives, and its fit by Newton's method.
 
-The winner is drawn among all with probability proportional to a worth, the second among the others, and so on (Luce
-1959, *Individual Choice Behavior*; Plackett 1975, "The analysis of permutations", Applied Statistics 24). Here a worth
-is ``exp(features @ theta)``: the effects of player, seat and covariates add up. The model is a chain of multinomial
-logits, so the log-likelihood is concave and Newton's method finds its unique maximum. Hunter 2004 ("MM algorithms for
-generalized Bradley-Terry models", Annals of Statistics 32) gives conditions for a finite maximum; with `VirtualDraws`
-it is always finite.
+The winner is drawn among all seats with probabilities proportional to their worths, the second among the remaining
+seats, and so on (Luce 1959, *Individual Choice Behavior*; Plackett 1975, "The analysis of permutations", Applied
+Statistics 24). Here a worth is ``exp(features @ theta)``, so that effects of player, seat and covariates add up.
+The model is a chain of multinomial logits, so the log-likelihood is concave and Newton's method finds its unique
+maximum. Hunter 2004 ("MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32) gives conditions
+for a finite maximum; with `VirtualDraws` it is always finite.
 
-This module knows no players or seats: `helsinki_env.evaluation.rating.ratings` encodes them as features. Games with
-equal features in equal order of finish are counted as one *pattern*, which makes large runs cheap. Each game belongs to
-a *unit*, a set of games that may be correlated, such as all games of one deal.
+`helsinki_env.evaluation.rating.ratings` encodes players and seats as features. For speed, games with equal features in
+equal order of finish are counted as one *pattern*. Each game belongs to a *unit*, a set of games that may be
+correlated, such as all games of one deal.
 
-**Ties.** A game with tied ranks counts as all compatible orders of finish in equal parts. A tie of k expands to k!
-orders, and the log-likelihood is the mean over the orders (`orders_of_finish`). This estimates the model of the game
-with randomly broken ties, without the noise of drawing them. For two players a tie is half a win and half a loss, as in
-Elo's ratings (Elo 1978) and in the cross-table (`helsinki_env.evaluation.rating.shares`).
+**Ties.** A game with tied ranks counts as all compatible orders of finish with equal weights. A tie of k seats has k!
+orders, and the log-likelihood is the mean over the orders (`orders_of_finish`). This is the expected log-likelihood if
+ties are broken at random. For two players a tie is half a win and half a loss, as in Elo's ratings (Elo 1978) and in
+the cross-table (`helsinki_env.evaluation.rating.shares`).
 
-Two alternatives fit less well here. The marginal likelihood (Kalbfleisch and Prentice 1973, Biometrika 60; Allison and
-Christakis 1994, Sociological Methodology 24) treats a tie as an unobserved order, so that draws of two players carry no
+Two alternatives are less suitable. The marginal likelihood (Kalbfleisch and Prentice 1973, Biometrika 60; Allison and
+Christakis 1994, Sociological Methodology 24) treats a tie as an unobserved order, so draws of two players contain no
 information. The model of Turner, van Etten, Firth and Kosmidis 2020 (Computational Statistics 35; for two players
 Davidson 1970) has a parameter for each size of a tie. Its strengths are odds among games without ties, whereas a rating
 here describes how often one player finishes ahead of another in all games.
@@ -30,7 +30,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, permutations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ from helsinki_env.evaluation.rating import RatingError
 Array = npt.NDArray[np.float64]
 
 _MAX_STEPS = 100
-#: Convergence tolerance: half of the log-likelihood gain that the next Newton step promises.
+#: Convergence tolerance for twice the predicted gain of the log-likelihood in the next Newton step.
 _TOLERANCE = 1e-12
 #: Patterns whose Hessians are in memory at a time, some MB.
 _BATCH = 4096
@@ -48,11 +48,11 @@ _BATCH = 4096
 
 @dataclass(frozen=True)
 class Rankings:
-    """Games as orders of finish, with equal ones counted together."""
+    """Games as orders of finish; equal orders are counted together."""
 
-    features: Array  # of the first, second, ... seat in each pattern, (U, S, K)
+    features: Array  # features of the first, second, ... seat in each pattern, (U, S, K)
     counts: Any  # number of games of each unit with each pattern, fractional for ties, a SciPy sparse matrix (D, U)
-    #: Number of ranks in the likelihood; 1: the multinomial logit of the winner (McFadden 1974); None: all.
+    #: Number of ranks in the likelihood; 1: multinomial logit of the winner (McFadden 1974); None: all.
     depth: int | None = None
 
     @property
@@ -74,7 +74,7 @@ class Rankings:
 
 @dataclass(frozen=True)
 class VirtualDraws:
-    """Virtual games: the two sides differ by a contrast, and each wins half.
+    """Virtual draws between two sides that differ by a contrast.
 
     They make the rating of a player that always wins finite. For two players, one virtual draw gives the log odds of
     (wins + 1/2) : (losses + 1/2), which also removes the bias of order 1/n (Haldane 1955; Anscombe 1956).
@@ -91,8 +91,7 @@ class VirtualDraws:
         return cls(contrasts, half, half)
 
 
-@dataclass(frozen=True)
-class Derivatives:
+class Derivatives(NamedTuple):
     """The log-likelihood at one theta: value, gradient float64 (K,) and Hessian float64 (K, K)."""
 
     value: float
@@ -110,9 +109,10 @@ class Fit:
 
 
 def orders_of_finish(places: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
-    """Return the orders of finish that are compatible with ranks (G, S); a tie of k seats has k! orders.
+    """Return the N orders of finish that are compatible with ranks (G, S); a tie of k seats has k! orders.
 
-    For each of N orders: its game, (N,), ascending; its seats, best first, (N, S); its weight, (N,), 1 in sum per game.
+    Returns:
+        game of each order, ascending, (N,); seats, best first, (N, S); weights, which sum to 1 for each game, (N,).
     """
     places, seats = np.asarray(places, np.int64), places.shape[1]
     _, first, kind = np.unique(places @ seats ** np.arange(seats), return_index=True, return_inverse=True)
@@ -140,7 +140,6 @@ def _stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
     utility -= utility.max(axis=1, keepdims=True)
     worth = np.exp(utility)
     left = np.cumsum(worth[:, ::-1], axis=1)[:, ::-1]
-    # The last seat is certain: no choice.
     stages = rankings.stages
     value = (utility[:, :stages] - np.log(left[:, :stages])).sum(axis=1)
     return value, worth, left
@@ -156,7 +155,7 @@ def _residuals(worth: Array, left: Array, stages: int) -> Array:
 
 
 def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
-    """Return the gradients of log-likelihoods with weights (U, R), each at its own theta (K, R)."""
+    """Return the gradients of R log-likelihoods with weights (U, R) at theta (K, R)."""
     _, worth, left = _stages(rankings, theta)
     residual = _residuals(worth, left, rankings.stages)
     residual *= weights[:, None]
@@ -173,7 +172,7 @@ def _expectations(features: Array, worth: Array, left: Array, stages: int) -> tu
 
 
 def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None) -> Derivatives:
-    """Return the log-likelihood of games and virtual draws with its derivatives, for weights (U,) of the patterns."""
+    """Return the log-likelihood of games and virtual draws with derivatives, for weights (U,) of the patterns."""
     weights = rankings.weights if weights is None else weights
     values, worth, left = _stages(rankings, theta)
     gradient = rankings.rows.T @ (weights[:, None] * _residuals(worth, left, rankings.stages)).ravel()
@@ -194,7 +193,7 @@ def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights
 
 
 def unit_scores(theta: Array, rankings: Rankings) -> Array:
-    """Return each unit's own gradient of the log-likelihood, float64 (D, K)."""
+    """Return the gradient of each unit's log-likelihood, float64 (D, K)."""
     _, worth, left = _stages(rankings, theta)
     by_pattern = np.einsum("us,usk->uk", _residuals(worth, left, rankings.stages), rankings.features)
     scores: Array = rankings.counts @ by_pattern
@@ -202,7 +201,7 @@ def unit_scores(theta: Array, rankings: Rankings) -> Array:
 
 
 def unit_hessians(theta: Array, rankings: Rankings) -> Array:
-    """Return each unit's own Hessian of the log-likelihood, float64 (D, K, K)."""
+    """Return the Hessian of each unit's log-likelihood, float64 (D, K, K)."""
     patterns, _, k = rankings.features.shape
     _, worth, left = _stages(rankings, theta)
     total = np.zeros((rankings.counts.shape[0], k * k))
@@ -219,7 +218,7 @@ def unit_hessians(theta: Array, rankings: Rankings) -> Array:
 def maximize_likelihood(
     rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None, start: Array | None = None
 ) -> tuple[Array, Derivatives]:
-    """Return theta (K,) at the maximum, and the derivatives there; RatingError without a unique maximum."""
+    """Return theta (K,) at the maximum and the derivatives there; RatingError without a unique maximum."""
     theta = np.zeros(rankings.features.shape[2]) if start is None else start
     here = derivatives(theta, rankings, virtual, weights)
     for _ in range(_MAX_STEPS):
@@ -228,7 +227,7 @@ def maximize_likelihood(
             return theta + step, here
         size = 1.0
         there = derivatives(theta + step, rankings, virtual, weights)
-        while not there.value >= here.value and size > 1e-6:  # the function is concave: a short step always gains
+        while not there.value >= here.value and size > 1e-6:  # short steps gain, because the function is concave
             size /= 2
             there = derivatives(theta + size * step, rankings, virtual, weights)
         theta, here = theta + size * step, there
@@ -241,13 +240,13 @@ def maximize_likelihood(
 def fit(rankings: Rankings, virtual: VirtualDraws) -> Fit:
     """Fit the model to games of at least two units.
 
-    In the covariance, a virtual draw counts as a separate half win and half loss, so that the interval of a player that
-    always won does not shrink to a point.
+    In the covariance, a virtual draw counts as an independent half win and half loss, so that the interval of a player
+    that always wins does not shrink to a point.
     """
     units = rankings.counts.shape[0]
     if units < 2:
         raise RatingError(
-            f"units: found games of {units} deal, expected at least 2, because intervals come from differences between "
+            f"units: found games of {units} deal, expected at least 2, because intervals require differences between "
             "deals; play more games"
         )
     theta, here = maximize_likelihood(rankings, virtual)

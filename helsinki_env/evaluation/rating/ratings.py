@@ -3,14 +3,14 @@
 Elo's scale (Elo 1978): 400 points are odds of 10 : 1, so a strength in natural logarithms is multiplied by 400 / ln 10.
 
 **Model.** A player's worth in a game is ``exp(strength + seat effect + covariates @ coefficients)``. Only differences
-are identified: strengths are relative to a reference player, and seat effects sum to zero. The first P - 1 parameters
-are strengths, the next S - 1 seat effects (that of the last seat is minus their sum), the others coefficients.
+are identifiable: strengths are relative to a reference player, and seat effects sum to zero. The parameters are P - 1
+strengths, S - 1 seat effects (the last seat effect is minus their sum), and the coefficients.
 
 **Block bootstrap.** Units (deals), not games, are drawn with replacement (Efron 1979; Davison and Hinkley 1997, section
-3.8), because games of one deal are correlated, also across line-ups. The halves of virtual draws get exponential
+3.8), because games of one deal are correlated, even across line-ups. Wins and losses of virtual draws get exponential
 weights (Rubin 1981). Intervals are *expanded* percentile intervals (Hesterberg 2015, "What teachers should know about
-the bootstrap", The American Statistician 69). They replace the normal distribution by Student's with D - 1 degrees of
-freedom, and correct the factor sqrt((D - 1) / D) by which plain percentiles are too narrow.
+the bootstrap", The American Statistician 69). They use Student's distribution with D - 1 degrees of freedom instead of
+the normal distribution, and correct the factor sqrt((D - 1) / D) by which plain percentiles are too narrow.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class RatingModel:
     """Games encoded for the fit."""
 
     rankings: Rankings
-    virtual: VirtualDraws  # draws between players that met, and between seats
+    virtual: VirtualDraws  # between players that met, and between seats
     player_map: Array  # (P, K), ``player_map @ theta`` are the players' strengths
     seat_map: Array  # (S, K), ``seat_map @ theta`` are the seats' effects
     covariate_map: Array  # (C, K), ``covariate_map @ theta`` are the coefficients of the covariates
@@ -86,13 +86,13 @@ def build_model(
     Args:
         players: names of the P players.
         seating: the player in each seat, indices into `players`, (G, S). A player may sit in several seats of a game.
-        places: rank of each seat, (G, S): the number of seats that did better; for ties see
-            `helsinki_env.evaluation.rating.plackett_luce`.
+        places: rank of each seat, (G, S): the number of seats that did better; see
+            `helsinki_env.evaluation.rating.plackett_luce` for ties.
         units: unit (deal) of each game, (G,); games of different units are independent.
         reference: index of the player whose strength is zero.
-        covariates: covariates of a seat in a game, float64 (G, S, C), of order 1. Virtual draws do not shrink their
+        covariates: covariates of a seat in a game, float64 (G, S, C), of order 1. Virtual draws do not affect their
             coefficients.
-        virtual_games: number of virtual draws for each pair of players that met and each pair of seats.
+        virtual_games: number of virtual draws for each pair of players that met and for each pair of seats.
 
     Raises:
         RatingError: for incompatible shapes, players that are not connected by games, or unidentifiable effects.
@@ -111,7 +111,7 @@ def build_model(
     met = _meetings(count, seating)
     _check_connected(players, met)
 
-    # Equal (player, seat, covariates) are one kind. A game is an order of kinds; ties are split into weighted orders.
+    # A kind is a combination of player, seat and covariates. Games are orders of kinds; ties are weighted orders.
     game, order, part = orders_of_finish(places)
     kinds = seating * seats + np.arange(seats)
     features_of = player_map[np.repeat(np.arange(count), seats)] + seat_map[np.tile(np.arange(seats), count)]
@@ -154,13 +154,13 @@ def _check(players: Sequence[str], seating: Integers, places: Integers, units: I
     if not valid.all():
         game = int(np.argmin(valid))
         raise RatingError(
-            f"places: found {places[game].tolist()} in game {game}, expected {better[game].tolist()}: for each seat "
-            "the number of seats that did better"
+            f"places: found {places[game].tolist()} in game {game}, expected {better[game].tolist()}, the number of "
+            "seats that did better than each seat"
         )
 
 
 def _meetings(count: int, seating: Integers) -> npt.NDArray[np.bool_]:
-    """Return which players met, bool (P, P)."""
+    """Return which pairs of players met, bool (P, P)."""
     met = np.zeros((count, count), np.bool_)
     for seat in range(seating.shape[1]):
         met[seating[:, seat, None], seating] = True
@@ -179,7 +179,7 @@ def _check_connected(players: Sequence[str], met: npt.NDArray[np.bool_]) -> None
 
 
 def _check_identifiable(rankings: Rankings, parameters: int) -> None:
-    """Raise RatingError unless every direction of theta changes some probability."""
+    """Raise RatingError if the games do not identify all parameters."""
     no_draws = VirtualDraws.of(np.zeros((0, parameters)), 0.0)
     information = -derivatives(np.zeros(parameters), rankings, no_draws).hessian
     scale = np.sqrt(np.diag(information))
@@ -190,19 +190,19 @@ def _check_identifiable(rankings: Rankings, parameters: int) -> None:
         )
 
 
-#: Maximum numbers in the arrays of one batch of resamples, so that they fit the CPU cache (4 MB each).
+#: Maximum size of the arrays of one batch of resamples, which then fit in the CPU cache (4 MB each).
 _BATCH_NUMBERS = 500_000
 _MAX_STEPS = 12
-#: Convergence tolerance in natural logarithms, 0.002 Elo: far below the resampling variation.
+#: Convergence tolerance in natural logarithms, 0.002 Elo points: far below the resampling error.
 _TOLERANCE = 1e-5
 
 
 def bootstrap_fits(model: RatingModel, fitted: Fit, resamples: int, seed: int) -> Array:
-    """Fit the parameters to resampled units, float64 (resamples, K).
+    """Return the parameters fitted to resampled units, float64 (resamples, K).
 
-    Every resample starts at the fit to all games and takes Newton steps with the fixed Hessian of its units at the
-    start. Each unit's Hessian is computed only once, and all resamples of a batch step together. The few resamples that
-    do not converge are fitted individually.
+    Every resample starts at the fit to all games and takes Newton steps with the fixed Hessian of its units there. Each
+    unit's Hessian is computed once, and all resamples of a batch step together. The few resamples that do not converge
+    are fitted individually.
     """
     rng = np.random.default_rng(seed)
     rankings, virtual = model.rankings, model.virtual
@@ -229,7 +229,7 @@ def bootstrap_fits(model: RatingModel, fitted: Fit, resamples: int, seed: int) -
 def _fit_batch(
     model: RatingModel, start: Array, weights: Array, virtual: VirtualDraws, gradient: Array, hessian: Array
 ) -> Array:
-    """Fit a batch of resamples; gradient (K, R) and Hessian (R, K, K) are those of the games at the start."""
+    """Fit a batch of resamples, given the gradient (K, R) and Hessian (R, K, K) of the games at the start."""
     win = 1 / (1 + np.exp(-virtual.contrasts @ start))[:, None]
     games = (virtual.wins + virtual.losses) * win * (1 - win)
     hessian = hessian - np.einsum("mr,mi,mj->rij", games, virtual.contrasts, virtual.contrasts, optimize=True)
@@ -242,7 +242,7 @@ def _fit_batch(
         win = 1 / (1 + np.exp(-virtual.contrasts @ now))
         total = gradient + virtual.contrasts.T @ (wins - (wins + losses) * win)
         step = -np.einsum("rij,jr->ir", inverse[active], total)
-        # If a resample has less information on a rating, the fixed Hessian overshoots: limit steps to length 1.
+        # The fixed Hessian overshoots if a resample has less information on a rating: limit steps to length 1.
         length = np.abs(step).max(axis=0)
         theta[:, active] += step / np.maximum(length, 1)
         active = active[length > _TOLERANCE]
@@ -256,14 +256,14 @@ def _fit_batch(
 
 
 def percentiles(samples: Array, units: int, level: float = 0.95) -> tuple[Array, Array]:
-    """Return both ends of the expanded percentile interval of each column of (R, N) values, resampled from units."""
+    """Return both ends of the expanded percentile intervals of N values, from R resamples of units, (R, N)."""
     outside = float(ndtr(-math.sqrt(units / (units - 1)) * student_quantile(units, level)))
     low, high = np.quantile(samples, [outside, 1 - outside], axis=0, method="weibull")
     return low, high
 
 
 def rank_probabilities(samples: Array) -> Array:
-    """Return the fraction of resamples (R, P) in which a player (row) has a rank (column), strongest first, (P, P)."""
+    """Return the fraction of resamples (R, P) in which a player (row) has a rank (column, best first), (P, P)."""
     players = samples.shape[1]
     order = np.argsort(-samples, axis=1, kind="stable")
     shares = [np.bincount(order[:, rank], minlength=players) / len(samples) for rank in range(players)]
@@ -271,13 +271,13 @@ def rank_probabilities(samples: Array) -> Array:
 
 
 def stronger_probabilities(samples: Array) -> Array:
-    """Return the fraction of resamples (R, P) in which the row's player is rated above the column's, (P, P)."""
+    """Return the fraction of resamples (R, P) in which the row player is rated above the column player, (P, P)."""
     above = np.stack([(samples[:, i, None] > samples).mean(axis=0) for i in range(samples.shape[1])])
     np.fill_diagonal(above, 0.5)
     return above
 
 
-#: Minimum number of deals to estimate the effect of an action that only some seats are denied.
+#: Minimum number of deals for the effect of an action that is denied to only some seats.
 _MIN_DEALS = 20
 ELO = 400 / math.log(10)
 """Elo points of one natural logarithm."""
@@ -304,10 +304,10 @@ class Ratings:
         seat_high: upper ends.
         handicaps: whether the model includes the effects of actions denied to only some seats of a game.
         rank: fraction of resamples in which a player (row) has a rank (column), float64 (P, P).
-        probability_stronger: fraction of resamples in which the row's player is rated above the column's, float64 (P,
-            P).
+        probability_stronger: fraction of resamples in which the row player is rated above the column player, float64
+            (P, P).
         cross_table: the cross-table.
-        expected: the cross-table's scores expected from the ratings, float64 (P, P).
+        expected: expected scores of the cross-table by the ratings, float64 (P, P).
         statistics: win rates, points and ranks.
     """
 
@@ -341,12 +341,12 @@ class Ratings:
 def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 1000, seed: int = 0) -> Ratings:
     """Rate the players of a matchup.
 
-    The model includes seat effects and, where seats of a game are denied different actions, the effects of those
-    actions, unless there are too few deals or the effects are unidentifiable.
+    The model includes seat effects. If seats of a game are denied different actions, it also includes the effects of
+    these actions, unless there are too few deals or the effects are not identifiable.
 
     Args:
         games: the games.
-        reference: the player at zero; default: ``random`` if it played, else the player that was ahead least often.
+        reference: the player at zero; default: ``random`` if it played, else the player with the lowest mean score.
         resamples: number of resamples for intervals and probabilities.
         seed: seed of the resampling.
 
@@ -401,20 +401,20 @@ def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 
 
 
 def _model(games: RatableGames, reference: int) -> tuple[RatingModel, Array]:
-    """Return the model of games and its covariates, (G, S, C): actions denied to only some seats of a game."""
+    """Return the model of games and its covariates (actions denied to only some seats of a game), (G, S, C)."""
     build = partial(build_model, games.players, games.seating, games.places, games.deck, reference=reference)
-    denied = decode_action_sets(games.denied & ~games.covered[:, None])  # an action disabled for all is no handicap
+    denied = decode_action_sets(games.denied & ~games.covered[:, None])  # covered actions are not handicaps
     differs = (denied != denied[:, :1]).any(axis=1)
     decks = np.array([len(np.unique(games.deck[differs[:, action]])) for action in range(differs.shape[1])])
-    # With few deals an effect is unidentifiable in some resamples: omit it.
+    # With few deals, an effect is not identifiable in some resamples.
     unequal = denied[..., decks >= _MIN_DEALS].astype(np.float64)
     if (np.ptp(unequal.sum(axis=2), axis=1) == 0).all():
-        unequal = unequal[..., 1:]  # equal numbers of denied actions: effects are only identified up to a constant
+        unequal = unequal[..., 1:]  # equal numbers of denied actions identify effects only up to a constant
     if 0 < unequal.shape[2] * _MIN_DEALS <= len(np.unique(games.deck)):
         try:
             return build(covariates=unequal), unequal
         except RatingError:
-            pass  # for example, only one player has a handicap; other errors recur below
+            pass  # not identifiable, for example if only one player has a handicap; other errors recur below
     return build(), unequal[..., :0]
 
 

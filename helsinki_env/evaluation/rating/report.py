@@ -1,4 +1,4 @@
-"""The report on ratings: all numbers as JSON, a page and figures, which depend only on the JSON.
+"""The report on ratings: all numbers as JSON, and a page with figures that depends only on the JSON.
 
 The files are reproducible byte for byte from games and seed.
 """
@@ -38,18 +38,18 @@ RatingTable = Mapping[str, Any]
 
 _MAX_LABEL = 30
 _MAX_TITLE = 100
-#: Minimum number of pairs for a heat map of the cross-table: fewer are easier to read as numbers.
+#: Minimum number of pairs for a heat map of the cross-table.
 _MIN_PAIRS = 3
 
 
 def shorten_name(player: str) -> str:
-    """Return a player's name for a label; long names, such as paths, are shortened in the middle."""
+    """Return a player's name for a label, shortened in the middle if it is long, such as a path."""
     half = _MAX_LABEL // 2
     return player if len(player) <= _MAX_LABEL else f"{player[: half - 1]}…{player[-half:]}"
 
 
 def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
-    """Return the players that differ only in a budget, such as mc:50 and mc:200: (budget, index) by family."""
+    """Group players that differ only in a budget, such as mc:50 and mc:200, by family: (budget, index)."""
     families: dict[str, list[tuple[int, int]]] = {}
     for i, player in enumerate(players):
         found = re.fullmatch(r"([^:]+):(\d+)(|:.*)", player)
@@ -59,8 +59,8 @@ def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
 
 
 def draw_ratings(tables: Sequence[RatingTable]) -> bytes:
-    """Return the ratings with their intervals as SVG, one panel for each matchup, all on one scale."""
-    # State the scale only once for matchups with the same reference player.
+    """Return the ratings with intervals as SVG, one panel for each matchup, all on one scale."""
+    # Label the scale once for consecutive matchups with the same reference player.
     last = [one["reference"] != other["reference"] for one, other in pairwise(tables)] + [True]
     heights = [0.24 * len(table["players"]) + (0.75 if end else 0.4) for table, end in zip(tables, last, strict=True)]
     players = [player for table in tables for player in table["players"]]
@@ -95,7 +95,7 @@ def _title(table: RatingTable) -> str:
 
 
 def draw_pairs(table: RatingTable) -> bytes | None:
-    """Return the cross-table of one matchup as an annotated heat map, SVG; None for fewer than three pairs."""
+    """Return the cross-table of a matchup as a heat map, SVG; None for fewer than `_MIN_PAIRS` pairs."""
     players = [player["player"] for player in table["players"]]
     n = len(players)
     share = np.full((n, n), np.nan)
@@ -134,10 +134,9 @@ def _percent(share: float) -> str:
 
 
 def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
-    """Return ratings against search budgets as SVG, one panel for each matchup; None if no family has two budgets.
+    """Return ratings against search budgets as SVG; None if no family has two budgets.
 
-    The figure shows differences to the smallest budget of the first family, because these are often much more precise
-    than the distance of all budgets to the reference.
+    Differences from the smallest budget of the first family are often much more precise than those from the reference.
     """
     chosen = [table for table in tables if table.get("budgets")]
     if not chosen:
@@ -152,7 +151,7 @@ def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
                 number = names.index(family)
                 middle = np.array([entry["difference"] for entry in own])
                 low, high = (np.array([entry[end] for entry in own]) for end in ("low", "high"))
-                # Dodge families with equal budgets, so that their intervals do not overlap.
+                # Shift families with equal budgets, so that their intervals do not overlap.
                 shift = 2 ** (0.06 * (number - (len(names) - 1) / 2))
                 axis.errorbar(
                     [entry["budget"] * shift for entry in own],
@@ -176,7 +175,7 @@ def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
 
 _EXPLANATION = (
     "Ratings are Plackett-Luce strengths from whole rankings, without seat effects, on the Elo scale (400 points are",
-    "odds of 10 : 1). Intervals are 95% bootstrap intervals over deals of the difference to the reference player.",
+    "odds of 10 : 1). Intervals are 95% bootstrap intervals over deals of the difference from the reference player.",
     "P(rank) is the fraction of resamples in which the player has this rank. Method:",
 )
 
@@ -186,7 +185,7 @@ def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], comma
 
     Args:
         tables: the ratings.
-        provenance: source of the games; ``tables`` has additional entries for each matchup by name.
+        provenance: source of the games; ``tables`` has further facts about each matchup by name.
         command: command that recreates the report.
     """
     tables_data = [matchup_rating_data(ratings) for ratings in tables]
@@ -194,11 +193,7 @@ def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], comma
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """Load the data of an existing report.
-
-    Raises:
-        RatingError: if the file is invalid or was modified.
-    """
+    """Load the data of an existing report; RatingError if the file is invalid or modified."""
     data = read_json(path, RatingError).verify_digest("the data of a report on ratings")
     _check_report(data)
     report: dict[str, Any] = data.value
@@ -206,7 +201,7 @@ def read_report(path: Path) -> dict[str, Any]:
 
 
 def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
-    """Return all numbers of the ratings of one matchup as plain data."""
+    """Return all numbers of the ratings of a matchup as plain data."""
     order, statistics = ratings.order, ratings.statistics
     return {
         "name": ratings.table,
@@ -242,7 +237,7 @@ def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
 
 
 def _budgets(ratings: Ratings) -> dict[str, Any]:
-    """Return comparisons of budgets with the smallest budget of the first family, if there are any."""
+    """Return comparisons of budgets with the smallest budget of the first family, if any."""
     families = budget_families(ratings.players)
     if not families:
         return {}
@@ -327,7 +322,7 @@ def _pairs(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _cross_table_text(entry: Mapping[str, Any]) -> str:
-    """Return a sentence for a cross-table with too few pairs for a figure."""
+    """Return a sentence with the cross-table, for too few pairs for a figure."""
     scores = [
         f"{code_span(pair['player'])} finished ahead of {code_span(pair['opponent'])} in {pair['ahead']:.1%} "
         f"({pair['low']:.1%} to {pair['high']:.1%})"
@@ -337,7 +332,7 @@ def _cross_table_text(entry: Mapping[str, Any]) -> str:
 
 
 def _fact(key: str, value: Any) -> str:
-    """Format a fact about a matchup; a design is a mapping of facts."""
+    """Format a fact about a matchup, or a mapping of facts such as a design."""
     if isinstance(value, Mapping):
         return f"{escape_markdown(key)} ({', '.join(_fact(*item) for item in value.items())})"
     numbers = isinstance(value, list) and all(isinstance(item, int | float) for item in value)
@@ -373,12 +368,12 @@ def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[st
     )
     lines += ["", f"Seat effects in Elo points: {seats}."]
     if entry["handicaps_removed"]:
-        lines += ["", "The ratings, but not the games won, are corrected for the actions denied to single seats."]
+        lines += ["", "Ratings, but not win rates, are corrected for the actions denied to single seats."]
     return [*lines, "", *_disagreement(entry)]
 
 
 def _disagreement(entry: Mapping[str, Any]) -> list[str]:
-    """Return lines on the fit of the model: the deviation of the cross-table from the expected scores."""
+    """Return lines on the fit of the model, by the deviations of the cross-table from the expected scores."""
     pairs = _pairs(entry)
     outside = [pair for pair in pairs if not pair["low"] <= pair["ahead_by_ratings"] <= pair["high"]]
     worst = max(pairs, key=lambda pair: abs(pair["ahead"] - pair["ahead_by_ratings"]))
@@ -393,16 +388,13 @@ _MAX_ELO = 1e9
 
 
 def _check_report(data: Node) -> None:
-    """Check all data that the report needs; raises RatingError."""
+    """Check all data of a report; raises RatingError."""
     provenance = data["provenance"]
-    _counts(provenance, "games", "seed")
-    _texts(provenance, "environment", "package", "command")
-    if provenance["missing_games"].is_present:
-        _counts(provenance, "missing_games")
-    for _, digest in provenance.get("networks", {}).items():
-        _text(digest)
-    for line in provenance.get("replaced", []).entries("values"):
-        _text(line)
+    _check(provenance, counts=("games", "seed"), texts=("environment", "package", "command"))
+    provenance.get("missing_games", 0).integer(0)
+    networks = (digest for _, digest in provenance.get("networks", {}).items())
+    for entry in (*networks, *provenance.get("replaced", []).entries("values")):
+        _text(entry)
     for _, facts in provenance.get("tables", {}).items():
         facts.mapping()
     for table in data["tables"].entries("at least one value", least=1):
@@ -411,40 +403,35 @@ def _check_report(data: Node) -> None:
 
 def _check_table(entry: Node) -> None:
     """Check the ratings of a matchup."""
-    _texts(entry, "name", "reference")
+    _check(entry, counts=("games", "decks"), texts=("name", "reference"), fractions=("fair_win_share",))
     entry["seats"].integer(2, 4, "2, 3 or 4")
-    _counts(entry, "games", "decks")
     entry["handicaps_removed"].boolean()
-    _fractions(entry, "fair_win_share")
     players = entry["players"].entries("at least one value", least=1)
     for player in players:
-        _texts(player, "player")
+        numbers = ("rating", "low", "high", "mean_points", "mean_place")
+        fractions = ("win_share", "win_share_low", "win_share_high")
+        _check(player, counts=("games",), texts=("player",), numbers=numbers, fractions=fractions)
         player["rank"].integer(1, len(players))
-        _counts(player, "games")
         for share in player["rank_probabilities"].entries("probabilities, one for each rank", length=len(players)):
             share.number(0, 1)
-        _numbers(player, "rating", "low", "high", "mean_points", "mean_place")
-        _fractions(player, "win_share", "win_share_low", "win_share_high")
     for seat in entry["seat_effects"].entries("values"):
-        _counts(seat, "seat")
-        _numbers(seat, "effect", "low", "high")
+        _check(seat, counts=("seat",), numbers=("effect", "low", "high"))
     ranks = {player["player"].value: player["rank"].value for player in players}
     met = False
     for pair in entry["pairs"].entries("pairs"):
         one, other = (pair[key].choice(list(ranks), "a player of the matchup: ") for key in ("player", "opponent"))
-        _counts(pair, "games")
-        if pair["games"].value or pair["ahead"].value is not None:
-            _fractions(pair, "ahead")
+        _check(pair, counts=("games",))
         if pair["games"].value:
-            _fractions(pair, "low", "high", "ahead_by_ratings")
+            _check(pair, fractions=("ahead", "low", "high", "ahead_by_ratings"))
             met = met or ranks[one] < ranks[other]
+        elif pair["ahead"].value is not None:
+            _check(pair, fractions=("ahead",))
     if not met:
         entry["pairs"].fail("at least one pair of players with games, the stronger first")
     if entry["budgets"].is_present:
         for budget in entry["budgets"].entries("at least one value", least=1):
-            _texts(budget, "family", "player")
+            _check(budget, texts=("family", "player"), numbers=("difference",))
             budget["budget"].integer(1)
-            _numbers(budget, "difference")
             budget["low"].number(-_MAX_ELO, budget["difference"].value)
             budget["high"].number(budget["difference"].value, _MAX_ELO)
 
@@ -454,21 +441,19 @@ def _text(entry: Node) -> None:
         entry.fail("text")
 
 
-def _texts(entry: Node, *keys: str) -> None:
-    for key in keys:
-        _text(entry[key])
-
-
-def _counts(entry: Node, *keys: str) -> None:
-    for key in keys:
+def _check(
+    entry: Node,
+    counts: Sequence[str] = (),
+    texts: Sequence[str] = (),
+    numbers: Sequence[str] = (),
+    fractions: Sequence[str] = (),
+) -> None:
+    """Check the values of keys by kind."""
+    for key in counts:
         entry[key].integer(0)
-
-
-def _numbers(entry: Node, *keys: str) -> None:
-    for key in keys:
+    for key in texts:
+        _text(entry[key])
+    for key in numbers:
         entry[key].number(-_MAX_ELO, _MAX_ELO)
-
-
-def _fractions(entry: Node, *keys: str) -> None:
-    for key in keys:
+    for key in fractions:
         entry[key].number(0, 1)

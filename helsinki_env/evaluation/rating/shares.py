@@ -1,8 +1,19 @@
 """Model-free results: scores between pairs of players, win rates, mean points and mean ranks.
 
-Games of one deal are correlated, so intervals come from the variation between units (deals), see
-`helsinki_env.evaluation.match_stats.proportion_interval`. A tied rank counts as half ahead. Both directions of the
-cross-table therefore sum to 1, and are comparable with the scores expected from the ratings (`expected_cross_table`).
+Games of one deal are correlated, so intervals are based on the variation between units (deals), see
+`helsinki_env.evaluation.match_stats.proportion_interval`. A tied rank counts as half ahead. Opposite entries of the
+cross-table therefore sum to 1 and are comparable with the scores expected from the ratings (`expected_cross_table`).
+
+**Payoff table.** A rating puts players on one line. It cannot show cycles, and it depends on how often each pair met.
+These methods rank players by the table of pairwise results instead:
+
+- **alpha-rank** (Omidshafiei et al. 2019): the long-run share of each player if better players replace worse ones.
+- **Nash averaging** (Balduzzi et al. 2018): the share of each player in the equilibrium with the largest entropy of the
+  game "choose a player", and the score against that mixture. Copies of a player have no influence.
+- **soft Condorcet** (Lanctot et al. 2025): ratings that agree with as many pairwise results as possible.
+
+Alpha-rank is OpenSpiel's implementation. OpenSpiel's Nash averaging needs another package, and its soft Condorcet needs
+individual votes. SciPy solves the same optimization problems here.
 """
 
 from __future__ import annotations
@@ -18,6 +29,10 @@ import numpy.typing as npt
 
 from helsinki_env.evaluation.arena.load import RatableGames
 from helsinki_env.evaluation.match_stats import fractional_wins, midranks, proportion_interval
+from helsinki_env.evaluation.rating import RatingError
+from helsinki_env.utils.extras import requires_extra
+
+__all__ = ["PayoffRanking", "alpha_rank", "nash_average", "payoff_ranking", "soft_condorcet"]
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]
@@ -62,7 +77,7 @@ def _ahead(one: Integers, two: Integers) -> Array:
 
 
 def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integers, Integers]]:
-    """Yield each pair of seats, the games with different players there, and the cells of these in the cross-table."""
+    """Yield each pair of seats, the games with different players there, and their cells in the cross-table."""
     for one, two in permutations(range(seating.shape[1]), 2):
         games = np.flatnonzero(seating[:, one] != seating[:, two])
         yield one, two, games, seating[games, one].astype(np.int64) * players + seating[games, two]
@@ -87,7 +102,7 @@ def cross_table(players: int, seating: Integers, places: Integers, units: Intege
 def player_statistics(
     players: int, seating: Integers, places: Integers, scores: Integers, units: Integers
 ) -> PlayerStatistics:
-    """Return the statistics of each of P players; `scores` are points by seat, (G, S), the rest as in `cross_table`."""
+    """Return the statistics of P players; `scores` are points by seat, (G, S), others as in `cross_table`."""
     _, unit = np.unique(units, return_inverse=True)
     seats = seating.shape[1]
     sat, unit = seating.ravel().astype(np.int64), np.repeat(unit, seats)
@@ -102,7 +117,7 @@ def player_statistics(
 
 
 def expected_cross_table(players: int, seating: Integers, utility: Array) -> Array:
-    """Return the cross-table that a Plackett-Luce model expects for the same meetings."""
+    """Return the expected cross-table of the same meetings in a Plackett-Luce model."""
     total, number = np.zeros(players**2), np.zeros(players**2)
     for one, two, games, cell in _meetings(seating, players):
         difference = utility[games, one] - utility[games, two]
@@ -114,10 +129,7 @@ def expected_cross_table(players: int, seating: Integers, utility: Array) -> Arr
 
 
 def head_to_head_by_unit(seating: Integers, places: Integers, units: Integers, one: int, two: int) -> Array:
-    """Return the score of `one` against `two` in each unit with both players, in the order of units.
-
-    A tied rank counts half, like a draw in tests of chess engines (`helsinki_env.evaluation.rating.sprt`).
-    """
+    """Return the score of `one` against `two` in each unit with both players, ties as half, in the order of units."""
     names, unit = np.unique(units, return_inverse=True)
     cells = np.zeros((len(names), 2))
     for a, b in permutations(range(seating.shape[1]), 2):
@@ -130,7 +142,7 @@ def head_to_head_by_unit(seating: Integers, places: Integers, units: Integers, o
 
 
 def rounded(value: float) -> float | None:
-    """Return a number for JSON, None for NaN; rounding hides differences between CPUs far below any interval."""
+    """Round a number for JSON (None for NaN) and thus hide tiny differences between CPUs."""
     return None if math.isnan(value) else round(float(value), _DECIMALS) + 0.0
 
 
@@ -168,7 +180,7 @@ def player_data(statistics: PlayerStatistics, i: int) -> dict[str, Any]:
 def pair_data(
     players: Sequence[str], order: Sequence[int], pairs: CrossTable, expected: Array, stronger: Array
 ) -> list[dict[str, Any]]:
-    """Return the cross-table, best player first, with the scores and probabilities that follow from the ratings."""
+    """Return the cross-table, best player first, with the scores and probabilities by the ratings."""
     return [
         {
             "player": players[i],
@@ -184,3 +196,130 @@ def pair_data(
         for j in order
         if i != j
     ]
+
+
+#: Soft Condorcet: range of its ratings, and their temperature.
+_RANGE, _TEMPERATURE = 1000.0, 100.0
+#: Maximum gain of a player against the equilibrium.
+_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class PayoffRanking:
+    """The payoff table of P players and the rankings that follow from it.
+
+    Attributes:
+        name: name of the matchup.
+        players: the players.
+        share: fraction of meetings in which i finished ahead of j, ties as half, float64 (P, P); 0.5 on the diagonal.
+        low: lower ends of its 95% intervals, float64 (P, P).
+        high: upper ends, float64 (P, P).
+        alpha: share of each player by alpha-rank, float64 (P,).
+        nash: share of each player in the equilibrium, float64 (P,).
+        against_nash: score of each player against the equilibrium, at most 0.5, float64 (P,).
+        condorcet: soft Condorcet ratings, 0 to 1000, float64 (P,).
+    """
+
+    name: str
+    players: tuple[str, ...]
+    share: Array
+    low: Array
+    high: Array
+    alpha: Array
+    nash: Array
+    against_nash: Array
+    condorcet: Array
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ranking as plain data, rounded."""
+        values = {
+            key: np.round(getattr(self, key), 4).tolist()
+            for key in ("share", "low", "high", "alpha", "nash", "against_nash", "condorcet")
+        }
+        return {"name": self.name, "players": list(self.players), **values}
+
+
+def payoff_ranking(games: RatableGames) -> PayoffRanking:
+    """Return the payoff table of a matchup and its rankings.
+
+    Raises:
+        RatingError: if two players never met.
+        MissingExtraError: without OpenSpiel.
+    """
+    count = len(games.players)
+    table = cross_table(count, games.seating, games.places, games.deck)
+    share, low, high = table.share.copy(), table.low.copy(), table.high.copy()
+    for values in (share, low, high):
+        np.fill_diagonal(values, 0.5)
+    if np.isnan(share).any():
+        one, two = np.argwhere(np.isnan(share))[0].tolist()
+        raise RatingError(
+            f"{games.name}: found no game of {games.players[one]} against {games.players[two]}, expected games of all "
+            "pairs; play all line-ups with helsinki arena"
+        )
+    nash = nash_average(share - share.T)
+    return PayoffRanking(
+        games.name, games.players, share, low, high, alpha_rank(share), nash, share @ nash, soft_condorcet(share)
+    )
+
+
+def alpha_rank(share: Array) -> Array:
+    """Return each player's share in the stationary distribution of alpha-rank (infinite alpha), float64 (P,)."""
+    with requires_extra("openspiel"):
+        from open_spiel.python.egt import alpharank
+    if len(share) == 1:
+        return np.ones(1)
+    distribution: Array = np.asarray(alpharank.compute([share], m=50, use_inf_alpha=True, inf_alpha_eps=0.001)[2])
+    return distribution
+
+
+def nash_average(advantage: Array) -> Array:
+    """Return the symmetric equilibrium with the largest entropy of a zero-sum game, float64 (P,).
+
+    Args:
+        advantage: payoff of i against j, float64 (P, P), antisymmetric.
+
+    Raises:
+        RatingError: if the optimization fails.
+    """
+    with requires_extra("stats"):
+        from scipy.optimize import linprog, minimize
+    count = len(advantage)
+    start = linprog(
+        np.zeros(count), A_ub=advantage, b_ub=np.zeros(count), A_eq=np.ones((1, count)), b_eq=[1.0], bounds=(0, 1)
+    )
+    found = minimize(
+        lambda p: float(np.sum(p * np.log(np.maximum(p, 1e-12)))),
+        start.x if start.success else np.full(count, 1 / count),
+        jac=lambda p: np.log(np.maximum(p, 1e-12)) + 1,
+        bounds=[(0.0, 1.0)] * count,
+        constraints=[
+            {"type": "eq", "fun": lambda p: p.sum() - 1, "jac": lambda p: np.ones((1, count))},
+            {"type": "ineq", "fun": lambda p: -advantage @ p, "jac": lambda p: -advantage},
+        ],
+        method="SLSQP",
+        options={"maxiter": 1000, "ftol": 1e-10},
+    )
+    best = found.x if found.success else start.x
+    if best is None or (advantage @ best).max() > _TOLERANCE:
+        raise RatingError(f"Nash averaging: found no equilibrium ({found.message}), expected one; omit equal players")
+    best = np.clip(best, 0, None)
+    mixture: Array = best / best.sum()
+    return mixture
+
+
+def soft_condorcet(share: Array) -> Array:
+    """Return soft Condorcet ratings, 0 to 1000, float64 (P,); only differences are meaningful."""
+    with requires_extra("stats"):
+        from scipy.optimize import minimize
+
+    def loss(ratings: Array) -> tuple[float, Array]:
+        against = 1 / (1 + np.exp((ratings[:, None] - ratings) / _TEMPERATURE))  # soft disagreement with "i beats j"
+        slope = share * against * (1 - against) / _TEMPERATURE
+        return float((share * against).sum()), slope.sum(axis=0) - slope.sum(axis=1)
+
+    score = share.mean(axis=1)
+    start = _RANGE / 2 + _TEMPERATURE * (score - score.mean())  # start with the order of the mean scores
+    bounds = [(0.0, _RANGE)] * len(share)
+    ratings: Array = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
+    return ratings

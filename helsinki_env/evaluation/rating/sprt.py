@@ -1,9 +1,9 @@
 """A sequential test whether one player is better than another by a given amount, evaluated after every block.
 
-The generalized sequential probability ratio test (Wald 1945; Li, Liu and Ying 2014, "Generalized Sequential Probability
-Ratio Test for Separate Families of Hypotheses", Sequential Analysis 33) on the mean scores of blocks, as for chess
-engines (Van den Bergh, "A Practical Introduction to the GSPRT", 2020; fishtest's pentanomial model). A block is a deal.
-Its mean score is one observation, regardless of the number and correlation of its games.
+This is the generalized sequential probability ratio test (Wald 1945; Li, Liu and Ying 2014, "Generalized Sequential
+Probability Ratio Test for Separate Families of Hypotheses", Sequential Analysis 33) on the mean scores of blocks, as
+for chess engines (Van den Bergh, "A Practical Introduction to the GSPRT", 2020; fishtest's pentanomial model). A block
+is a deal. Its mean score is one observation, regardless of the number and correlation of its games.
 
 Let Q(s) be the sum of squared distances of the n block scores from s. For a normal distribution of unknown variance,
 the ratio of the maximum likelihoods under mean ``high`` and mean ``low`` is ``(Q(low) / Q(high)) ** (n / 2)``. The test
@@ -21,28 +21,20 @@ import numpy.typing as npt
 
 from helsinki_env.evaluation.rating import RatingError
 
-__all__ = [
-    "Hypotheses",
-    "SequentialTest",
-    "SprtDecision",
-    "SprtState",
-    "expected_blocks",
-    "expected_score",
-    "log_likelihood_ratios",
-]
+__all__ = ["Hypotheses", "SequentialTest", "SprtDecision", "SprtState", "expected_blocks", "expected_score"]
 
 Array = npt.NDArray[np.float64]
 SprtDecision = Literal["better", "not better", "running", "undecided"]
 """The status of a test."""
 
-#: Minimum number of blocks for a conclusion: the variance of fewer blocks is too uncertain.
+#: Minimum number of blocks for a conclusion, because the variance of fewer blocks is too uncertain.
 _MIN_BLOCKS = 16
-#: Added to both sums of squares, so that the ratio is finite for equal blocks: the variance of one even game.
+#: Variance of one even game, added to both sums of squares so that the ratio is finite for equal blocks.
 _PRIOR_VARIANCE = 0.25
 
 
 def expected_score(difference: float) -> float:
-    """Return the expected score, the probability to finish ahead, for an Elo difference."""
+    """Return the expected score (the probability to finish ahead) for an Elo difference."""
     return 1 / (1 + 10 ** (-difference / 400))
 
 
@@ -51,8 +43,8 @@ class Hypotheses:
     """The hypotheses of a test.
 
     Attributes:
-        low: mean score, from 0 to 1, up to which the conclusion should be "not better".
-        high: mean score from which on the conclusion should be "better".
+        low: maximum mean score, from 0 to 1, for which the conclusion should be "not better".
+        high: minimum mean score for which the conclusion should be "better".
         alpha: maximum probability of "better" if the true mean is `low`.
         beta: maximum probability of "not better" if the true mean is `high`.
         max_blocks: number of blocks after which the test stops as "undecided"; None: never.
@@ -91,9 +83,9 @@ class SprtState:
 
     Attributes:
         verdict: conclusion or status.
-        blocks: number of evaluated blocks; later ones do not count.
+        blocks: number of evaluated blocks; blocks after the conclusion do not count.
         log_ratio: logarithm of the likelihood ratio.
-        mean: mean score of those blocks; NaN without any.
+        mean: mean score of the evaluated blocks; NaN if there are none.
     """
 
     verdict: SprtDecision
@@ -103,7 +95,7 @@ class SprtState:
 
 
 def log_likelihood_ratios(blocks: Array, hypotheses: Hypotheses) -> Array:
-    """Return the log ratio after each block from mean scores (..., N); 0 while there are too few for a conclusion."""
+    """Return the log ratio after each block, given mean scores (..., N); 0 for too few blocks."""
     number = np.arange(1, blocks.shape[-1] + 1)
     far = np.cumsum((blocks - hypotheses.low) ** 2, axis=-1) + _PRIOR_VARIANCE
     near = np.cumsum((blocks - hypotheses.high) ** 2, axis=-1) + _PRIOR_VARIANCE
@@ -163,7 +155,7 @@ def run_sprt(blocks: Array, hypotheses: Hypotheses) -> SprtState:
 def expected_blocks(hypotheses: Hypotheses, deviation: float) -> tuple[float, float, float]:
     """Return the expected number of blocks if the true mean is `low`, the midpoint, or `high`.
 
-    Wald's approximation for a standard deviation of the blocks; it neglects the overshoot of the last block.
+    This is Wald's approximation for a standard deviation of the blocks, which neglects the overshoot of the last block.
     """
     lower, upper = hypotheses.bounds
     drift = (hypotheses.high - hypotheses.low) ** 2 / (2 * deviation**2)

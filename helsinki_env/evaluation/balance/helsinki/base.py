@@ -1,4 +1,4 @@
-"""Common parts of the studies: configuration files and their checks, tournaments, and results as plain data."""
+"""Common parts of the studies: configuration files, tournaments, and results as plain data."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from helsinki_env.utils.files import write_json
 from helsinki_env.utils.yaml_files import find_yaml
 
 MIN_SCREENING_DEALS = 150
-"""Minimum number of deals of a screening experiment. With fewer deals the 95% intervals are too narrow. In 200
-simulated screening experiments with random ranks and four players, all fifteen intervals hold in 108 with 12 deals, 174
-with 40 and 186 with 150. With two players they hold in 108 with 24 deals and 183 with 150."""
-#: Games of a work unit. Studies have enough games for larger batches, which speed up networks.
+"""Minimum number of deals of a screening experiment. With fewer deals the 95% intervals are too narrow: with four
+players, all fifteen intervals cover the truth in 108 of 200 simulated experiments with 12 deals, 174 with 40 and 186
+with 150. With two players they do so in 108 with 24 deals and 183 with 150."""
+#: Games of a work unit: large batches speed up networks.
 _CHUNK_GAMES = 480
 
 
 class StudyError(UserError):
-    """A study that cannot be played or read. The message names the value found, the expected value and the remedy."""
+    """Invalid or unreadable study; the message gives value found, value expected and remedy."""
 
 
 class ConfigFile:
@@ -42,8 +42,8 @@ class ConfigFile:
     WHAT: ClassVar[str]  # noun in error messages
     FOLDER: ClassVar[str]  # folder of the named files in ``configs``
     FILE: ClassVar[str]  # file name in the folder of the games
-    MAX_SEED: ClassVar[int]  # every part derives its own seed from the study's
-    PARTS: ClassVar[Mapping[str, type]] = {}  # keys that hold a dataclass
+    MAX_SEED: ClassVar[int]  # maximum, which leaves room for the larger seeds of the parts
+    PARTS: ClassVar[Mapping[str, type]] = {}  # dataclass of each key that has one
 
     def _check_common(self) -> None:
         field_entry(self, "name").text("a name")
@@ -58,7 +58,7 @@ class ConfigFile:
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Self:
-        """Read a YAML file: a name in the study's folder of ``configs``, by default also the study's name, or a path.
+        """Read a YAML file, given its name in a folder of ``configs`` or its path; the name is the default study name.
 
         StudyError for an invalid file; PlayerError for players that run code in a file without `trust`.
         """
@@ -72,11 +72,11 @@ class ConfigFile:
         return config
 
     def check_size(self) -> None:
-        """Reject a study from a file that could not be reported after hours of games."""
+        """Reject studies with too few games for a report."""
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Self:
-        """Return the configuration with the keys of a file; raises StudyError."""
+        """Return the configuration of a dictionary with the keys of a file; raises StudyError."""
         data = Node.of(data, StudyError, f"the {cls.WHAT}")
         data.mapping([item.name for item in fields(cls)])  # type: ignore[arg-type]  # subclasses are dataclasses
         data.value = {**data.value, **cls._build_parts(data)}
@@ -89,12 +89,12 @@ class ConfigFile:
         return {name: data[name].build(kind) for name, kind in parts.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configuration as JSON data for `from_dict`."""
+        """Return the configuration as JSON data; inverse of `from_dict`."""
         data: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # type: ignore[call-overload]  # a dataclass
         return data
 
     def open(self, folder: Path) -> None:
-        """Store the configuration in the folder of the games; StudyError if it holds games of another one."""
+        """Store the configuration in the folder of the games; StudyError if it has games of another configuration."""
         path, config = folder / self.FILE, self.to_dict()
         played = folder.is_dir() and any(entry.is_dir() for entry in folder.iterdir())
         if not path.exists() or not played:  # no games yet: the configuration may change
@@ -104,32 +104,31 @@ class ConfigFile:
         for key, value in config.items():
             if stored[key] != value:
                 raise StudyError(
-                    f"{folder}: there is a {self.WHAT} with {key} {short_repr(stored[key])}, found "
-                    f"{short_repr(value)} now: the configuration is fixed before the first game; use the same again, "
-                    "or choose another folder with --out"
+                    f"{folder}: {key}: found {short_repr(value)}, expected {short_repr(stored[key])} as in the "
+                    f"{self.WHAT} of this folder, which has games; use the same configuration, or another --out"
                 )
 
 
 def field_entry(part: Any, name: str) -> Node:
-    """Return the value of a field as an unchecked `Node`."""
+    """Return a field of a dataclass as an unchecked `Node`."""
     return Node(getattr(part, name), StudyError, name)
 
 
 def game_counts(part: Any, name: str) -> dict[int, int]:
-    """Return the number of games or deals by number of players. JSON stores these keys as text."""
+    """Return the number of games or deals by player count; JSON stores these keys as text."""
     data = field_entry(part, name)
     if not isinstance(data.value, Mapping):
-        data.fail("numbers of games or deals by number of players, such as {2: 10000}")
+        data.fail("games or deals by player count, such as {2: 10000}")
     counts: dict[int, int] = {}
     for key, count in data.items():
         if str(key) not in ("2", "3", "4") or int(key) in counts:
-            data.fail("numbers of players, each once: 2, 3 or 4", found=short_repr(key))
+            data.fail("player counts, each once: 2, 3 or 4", found=short_repr(key))
         counts[int(key)] = count.integer(0, MAX_MATCHUP_GAMES)
     return counts
 
 
 def check_screen(counts: Mapping[int, int], key: str) -> None:
-    """Check that a screening experiment, games by number of players, has none or enough games; `key` locates it."""
+    """Check that a screening experiment has no games or enough for each player count; `key` locates it."""
     for players, games in counts.items():
         if 0 < games < MIN_SCREENING_DEALS * players:
             expected = (
@@ -139,7 +138,7 @@ def check_screen(counts: Mapping[int, int], key: str) -> None:
 
 
 def check_design(design: ScreeningDesign, key: str) -> None:
-    """Check that a design can also separate effects on points: the seats of a game need sets of several sizes."""
+    """Check that a design has sets of several sizes, without which effects on points are not identifiable."""
     if not design.loose:
         Node(design.loose, StudyError, f"{key}.loose").fail("some deals with sets of random size, such as 0.2")
     if design.sizes[0] == design.sizes[1]:
@@ -154,23 +153,23 @@ def component_file(data: Node) -> str:
 
 
 RunTournament = Callable[[str, Plan], None]
-"""Plays the missing games of a part in the folder of its name."""
+"""Function that plays the missing games of a part in the folder of that name."""
 
 
 def plan_from_matchups(seed: int, tables: list[dict[str, Any]]) -> Plan:
-    """Return the plan of a part, from matchups in the form of `helsinki_env.evaluation.arena.plan.plan_from_dict`."""
+    """Return the plan of a part, given its matchups as in a tournament file."""
     return plan_from_dict({"seed": seed, "chunk": _CHUNK_GAMES, "tables": tables})
 
 
 class StudyTournaments:
-    """Parts of a study in a folder, each a tournament that `run` plays on demand."""
+    """The parts of a study, tournaments in subfolders that `run` plays on demand."""
 
     def __init__(self, folder: Path, run: RunTournament) -> None:
         self.folder, self._run = folder, run
         self.played: dict[str, dict[str, int]] = {}  # seed and number of games of every requested part
 
     def tables(self, part: str, seed: int, tables: list[dict[str, Any]]) -> list[MatchupGames]:
-        """Play the missing games of a part and return all of its games by matchup."""
+        """Play the missing games of a part and return all its games by matchup."""
         plan = plan_from_matchups(seed, tables)
         self._run(part, plan)
         self.played[part] = {"seed": plan.seed, "games": plan.games}
@@ -178,13 +177,13 @@ class StudyTournaments:
 
     @property
     def networks(self) -> dict[str, str]:
-        """Digest of the network files by player name, 16 hexadecimal digits each."""
+        """Digests of the network files by player, 16 hexadecimal digits each."""
         runs = [RunFolder.open(self.folder / part) for part in self.played]
         return {player: digest for run in runs for player, digest in run.networks.items()}
 
 
 def to_json_data(value: Any) -> Any:
-    """Return plain data for JSON: NaN becomes None, arrays become lists, keys become text."""
+    """Convert to data for JSON: NaN to None, arrays to lists, keys to text."""
     if isinstance(value, Mapping):
         return {str(key): to_json_data(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
@@ -197,13 +196,13 @@ def to_json_data(value: Any) -> Any:
 
 
 def versions_text(provenance: Mapping[str, Any]) -> str:
-    """Return the versions in a provenance (see `software_versions`) as text."""
+    """Return the versions in a provenance (`software_versions`) as text."""
     p = provenance
     return f"{p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy {p['scipy']}"
 
 
 def software_versions() -> dict[str, str]:
-    """Return the versions of the software that made the estimates."""
+    """Return the versions of environment, package and libraries."""
     return {
         "environment": f"helsinki_v{ENV_VERSION}",
         "package": helsinki_env.__version__,

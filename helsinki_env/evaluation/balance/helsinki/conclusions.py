@@ -1,9 +1,9 @@
 """Derive conclusions from estimates: which actions are too strong, too weak, balanced, or undecided.
 
 Every player may use every action, so only relative strength matters. The *deviation* of an action is its marginal
-effect (`power`) minus the mean effect of all actions. Each deviation is compared with an equivalence margin (`band`)
-around zero (Wellek 2010, "Testing Statistical Hypotheses of Equivalence and Noninferiority"). This is done for each
-action and number of players, over classes of players of different strength:
+effect (`power`) minus the mean effect of all actions. It is compared with an equivalence margin (`band`) around zero
+(Wellek 2010, "Testing Statistical Hypotheses of Equivalence and Noninferiority"). Each action has a conclusion for each
+player count, based on classes of players of different strength:
 
 - **overpowered**: the simultaneous intervals of both of the two strongest classes lie entirely above the margin, the
   estimate is above zero for every class, and the adjusted p value is small enough;
@@ -13,30 +13,25 @@ action and number of players, over classes of players of different strength:
 
 The null hypothesis of the p value is "the deviation is within the margin" (Hodges and Lehmann 1954, "Testing the
 approximate validity of statistical hypotheses", Journal of the Royal Statistical Society B 16). The p value is the
-probability of an estimate at least as extreme, on either side, if the truth were at the nearer edge. Both of the two
-strongest classes must be outside, so the larger p value counts (intersection-union test; Berger 1982, Technometrics
-24). It is adjusted over all actions and numbers of players (Holm 1979, "A simple sequentially rejective multiple test
+probability of an estimate at least as extreme, on either side, if the true deviation is at the nearer edge. Both of the
+two strongest classes must be outside, so the larger p value counts (intersection-union test; Berger 1982, Technometrics
+24). It is adjusted over all actions and player counts (Holm 1979, "A simple sequentially rejective multiple test
 procedure", Scandinavian Journal of Statistics 6).
 
-**Changes since an earlier study.** Conclusions rest on the intervals of the two strongest classes of player, so they
-change for three main reasons:
+**Changes since an earlier study.** Conclusions depend on the intervals of the two strongest classes of player. A change
+has one of these reasons, tested in this order by deriving the conclusions again:
 
-- The number of games makes the intervals narrower or wider.
-- Another class is an evaluator.
-- The marginal effect of the action differs for today's players.
+1. Intervals are wider or narrower: with the interval widths of the earlier study the conclusion is the same.
+2. Another class is an evaluator: without the new classes the conclusion is the same.
+3. The earlier study used another estimator, which has other estimates with three or four players.
+4. The effect for the strongest class changed significantly.
+5. Otherwise the change is chance: the action is close to the edge of the margin.
 
-Each reason is tested in this order by deriving the conclusions again. The first test uses the interval widths of the
-earlier study with the estimates of this one. The second omits the classes that only this study has. The third checks
-whether the effect on the strongest class changed by more than chance explains. A change that none of them explains is
-chance: the action is close to the edge of the margin. With three or four players, an earlier study with another
-estimator has other estimates for that reason alone. This reason is given if widths and evaluators do not explain a
-change.
+Intervals of differences are simultaneous (Bonferroni) and treat the studies as independent. If the studies share deals,
+the intervals are too wide rather than too narrow.
 
-Differences have simultaneous intervals (Bonferroni); the studies are treated as independent. If they share deals, the
-intervals are too wide rather than too narrow.
-
-The conclusions depend only on the findings, the margin and the level. The JSON file of a study is therefore enough to
-compute them again, also with other values.
+The conclusions depend only on the findings, the margin and the level. They can therefore be computed again from the
+JSON file of a study, also with another margin or level.
 
 Letters in shapes: A actions.
 """
@@ -62,42 +57,33 @@ with requires_extra("stats"):
     from scipy import linalg, stats
 
 __all__ = [
-    "STRONGEST_CLASSES",
-    "ChangeReason",
     "Conclusion",
     "ConclusionError",
-    "ConclusionLabel",
     "EffectEstimates",
     "Finding",
     "compare_with_baseline",
-    "deviations",
     "draw_conclusions",
     "findings",
-    "holm",
-    "rejected_players",
-    "strongest_of",
     "summarize_conclusions",
-    "with_enough_classes",
 ]
 
 Array = npt.NDArray[np.float64]
 ConclusionLabel = Literal["overpowered", "underpowered", "balanced", "undecided"]
-"""Conclusion on an action."""
 ChangeReason = Literal["wider", "narrower", "judges", "estimator", "worth", "chance"]
 """Reason for a change since an earlier study."""
 
 STRONGEST_CLASSES = 2
-"""Number of strongest classes that must agree."""
+"""Number of the strongest classes that must agree; they are the evaluators."""
 _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
 class ConclusionError(UserError):
-    """Invalid findings. The message names the value found and the expected value."""
+    """Invalid findings; the message gives value found and value expected."""
 
 
 @dataclass(frozen=True)
 class EffectEstimates:
-    """Estimates of the effects of all actions for one class of players and one number of players."""
+    """Estimated effects of all actions for one class of player and one player count."""
 
     players: int
     player: str
@@ -108,29 +94,29 @@ class EffectEstimates:
 
 @dataclass(frozen=True)
 class Finding:
-    """Estimates for one action and one class of players, in win %."""
+    """Estimates for one action and one class of player, in win %."""
 
     players: int
     player: str
     strength: int  # rank of the class; higher is stronger
     action: str
     power: float  # marginal effect of having the action, compared with being denied it
-    deviation: float  # `power` minus the mean effect of all actions; the conclusion rests on it
+    deviation: float  # `power` minus the mean effect of all actions
     error: float  # standard error of the deviation
-    low: float  # ends of the deviation's interval, simultaneous over all actions, numbers of players and classes
+    low: float  # ends of the deviation's interval, simultaneous over all actions, player counts and classes
     high: float
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """Conclusion on one action with one number of players."""
+    """Conclusion on one action with one player count."""
 
     players: int
     action: str
     verdict: ConclusionLabel
-    why: str  # the reason in plain language, with the numbers
+    why: str  # the reason, with the estimates
     p: float  # p value of "the deviation is within the margin" for both of the two strongest classes
-    adjusted: float  # Holm-adjusted p value over all actions and numbers of players
+    adjusted: float  # Holm-adjusted p value over all actions and player counts
 
 
 def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
@@ -140,12 +126,12 @@ def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
 
 
 def rejected_players(gate: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the players that the qualification (a part of the results) rejects as evaluators."""
+    """Return the players that the qualification results reject as evaluators."""
     return {entry["player"] for entry in gate if not entry["admitted"]}
 
 
 def strongest_of(data: Mapping[str, Any], players: int) -> Mapping[str, Any]:
-    """Return the screening results of the strongest evaluator, or of all classes if there is none."""
+    """Return the screening results of the strongest evaluator, or of the strongest class if there is none."""
     left_out = rejected_players(data.get("gate", ()))
     entries: list[Mapping[str, Any]] = [entry for entry in data["screen"] if entry["players"] == players]
     return ([entry for entry in entries if entry["player"] not in left_out] or entries)[-1]
@@ -154,8 +140,8 @@ def strongest_of(data: Mapping[str, Any], players: int) -> Mapping[str, Any]:
 def findings(measured: Sequence[EffectEstimates], level: float = 0.95) -> list[Finding]:
     """Return the findings for every action, with intervals that hold simultaneously over the whole study.
 
-    Classes and numbers of players are treated as independent. If they share deals, the intervals are too wide rather
-    than too narrow (Royen 2014, Far East Journal of Theoretical Statistics 48).
+    Classes and player counts are treated as independent. If they share deals, the intervals are too wide rather than
+    too narrow (Royen 2014, Far East Journal of Theoretical Statistics 48).
     """
     centered = [deviations(one.power, one.covariance) for one in measured]
     quantile = simultaneous_quantile(linalg.block_diag(*(covariance for _, covariance in centered)), level)
@@ -169,7 +155,7 @@ def findings(measured: Sequence[EffectEstimates], level: float = 0.95) -> list[F
 
 
 def with_enough_classes(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings for the numbers of players with enough classes for a conclusion."""
+    """Return the findings for the player counts with enough classes for a conclusion."""
     classes: dict[int, set[str]] = {}
     for one in findings:
         classes.setdefault(one.players, set()).add(one.player)
@@ -189,13 +175,12 @@ def findings_of(data: Mapping[str, Any]) -> list[Finding]:
 
 
 def draw_conclusions(findings: Sequence[Finding], band: float = 1.0, level: float = 0.95) -> list[Conclusion]:
-    """Return a conclusion for every action and number of players, in the order of the findings.
+    """Return a conclusion for every action and player count, in the order of the findings.
 
     Args:
-        findings: findings of at least two classes for every action and number of players.
+        findings: findings of at least two classes for every action and player count.
         band: half width of the equivalence margin, win %.
-        level: coverage of the intervals in `findings`. Overpowered and underpowered need an adjusted p value of at most
-            1 - level.
+        level: coverage of the intervals in `findings`; 1 - level is the significance level of the adjusted p values.
 
     Raises:
         ConclusionError: if findings are missing, duplicated, not finite, or of equally strong classes.
@@ -222,13 +207,15 @@ def _check(findings: Sequence[Finding], band: float, level: float) -> None:
         if not (one.error > 0 and one.low <= one.deviation <= one.high and math.isfinite(one.high - one.low)):
             raise ConclusionError(
                 f"{name}: found {one.deviation} ({one.low} to {one.high}), error {one.error}, expected finite numbers, "
-                "the estimate within its interval, and an error above zero"
+                "an estimate within its interval, and a positive error"
             )
         if (one.players, one.player, one.action) in seen:
             raise ConclusionError(f"{name}: found twice, expected once")
         seen.add((one.players, one.player, one.action))
         if classes.setdefault(one.players, {}).setdefault(one.player, one.strength) != one.strength:
-            raise ConclusionError(f"{name}: found strength {one.strength}, expected one strength for a class of player")
+            raise ConclusionError(
+                f"{name}: found strength {one.strength}, expected the same strength in all findings of a class"
+            )
     actions = {one.action for one in findings}
     for players, strengths in classes.items():
         if len(strengths) < STRONGEST_CLASSES:
@@ -246,7 +233,7 @@ def _check(findings: Sequence[Finding], band: float, level: float) -> None:
 
 
 def holm(p: npt.ArrayLike) -> Array:
-    """Return p values adjusted to control the family-wise error rate, float64 (M,); valid for any dependence."""
+    """Return Holm-adjusted p values, float64 (M,), which control the family-wise error rate under any dependence."""
     values = np.asarray(p, np.float64)
     order = np.argsort(values, kind="stable")
     adjusted = np.empty_like(values)
@@ -256,14 +243,14 @@ def holm(p: npt.ArrayLike) -> Array:
 
 
 def _p(strongest: Sequence[Finding], band: float) -> float:
-    """Return the p value of "within the margin for at least one class, or outside on different sides"."""
+    """Return the p value of the null hypothesis "within the margin for a class, or outside on different sides"."""
     if len({one.deviation > 0 for one in strongest}) > 1:
         return 1.0
     largest = max(
         _upper_tail((abs(one.deviation) - band) / one.error) + _upper_tail((abs(one.deviation) + band) / one.error)
         for one in strongest
     )
-    return min(1.0, largest)  # rounding errors may exceed 1
+    return min(1.0, largest)  # the sum may exceed 1 by rounding errors
 
 
 def _upper_tail(z: float) -> float:
@@ -272,10 +259,10 @@ def _upper_tail(z: float) -> float:
 
 
 def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float) -> tuple[ConclusionLabel, str]:
-    """Return the conclusion and its reason from the findings on an action, strongest class first."""
+    """Return the conclusion on an action and its reason, given the findings, strongest class first."""
     strongest = group[:STRONGEST_CLASSES]
     numbers = ", ".join(f"{one.player} {one.deviation:+.1f} ({one.low:+.1f} to {one.high:+.1f})" for one in strongest)
-    measured = f"games of 100, compared with the average action: {numbers}"
+    measured = f"games per 100, compared with the average action: {numbers}"
     both = f"the margin of {band:g} for both of the strongest players"
     if all(-band <= one.low and one.high <= band for one in strongest):
         return "balanced", f"within {both}; {measured}"
@@ -289,26 +276,25 @@ def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float
         return "undecided", f"{side} {both}, but on the other side for {opposite}; {measured}"
     if adjusted > 1 - level:
         return "undecided", (
-            f"{side} {both}, but that may be chance among all actions (adjusted p {adjusted:.2g}, expected at most "
+            f"{side} {both}, but not significantly among all actions (adjusted p {adjusted:.2g}, expected at most "
             f"{1 - level:.2g}); {measured}"
         )
     return "overpowered" if above else "underpowered", f"{side} {both}; {measured}"
 
 
 def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
-    """Explain why the intervals of the strongest classes are neither all beyond the margin nor all within."""
+    """Explain why the intervals of the strongest classes lie neither all beyond nor all within the margin."""
     wide = [one.player for one in strongest if one.low <= band < one.high or one.low < -band <= one.high]
     if wide:
-        return f"undecided for {' and '.join(wide)} on which side of the margin of {band:g} the action lies"
-    return f"the strongest players disagree on which side of the margin of {band:g} the action lies"
+        return f"for {' and '.join(wide)} the interval contains an edge of the margin of {band:g}"
+    return f"the strongest players disagree whether the action is above, within or below the margin of {band:g}"
 
 
 def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Finding]) -> list[str]:
-    """Return sentences for a reader who knows the game but no statistics, from conclusions and their findings.
+    """Summarize conclusions and their findings in sentences that require no knowledge of statistics.
 
-    Each sentence names the actions with one conclusion and the numbers of players for which it holds, largest deviation
-    first. A final sentence explains the numbers: deviations of the strongest class with simultaneous intervals.
-    `Conclusion.why` gives those of both strongest classes.
+    Each sentence names a conclusion, its player counts, and its actions, largest deviation first. The numbers are
+    deviations of the strongest class with simultaneous intervals, which a final sentence explains.
     """
     groups = _groups(findings)
     sentences = []
@@ -328,8 +314,8 @@ def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Fin
             sentences.append(f"{called} with {_listed([_COUNTS.get(n, str(n)) for n in together])} players: {listed}.")
     if sentences:
         sentences.append(
-            "In brackets: games of 100 that the action wins more (+) or fewer (-) than the average action, with the "
-            "interval, in the order of the numbers of players."
+            "In brackets: how many games per 100 the action wins more (+) or fewer (-) than the average action, with "
+            "the interval, for each player count."
         )
     return sentences
 
@@ -352,7 +338,7 @@ def _listed(words: Sequence[str]) -> str:
 
 Data = Mapping[str, Any]
 ConclusionKey = tuple[int, str]
-"""A number of players and an action."""
+"""Player count and action."""
 
 
 def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
@@ -363,7 +349,7 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
         former: results of the earlier study, in the same form.
 
     Raises:
-        StudyError: if no number of players has conclusions in both studies.
+        StudyError: if no player count has conclusions in both studies.
     """
     verdicts, before = (
         {(one["players"], one["action"]): one["verdict"] for one in each["verdicts"]} for each in (data, former)
@@ -371,8 +357,8 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
     both = [cell for cell in verdicts if cell in before]
     if not both:
         raise StudyError(
-            f"former: found verdicts for {_counts(before)}, expected some for {_counts(verdicts)} (a study has "
-            "verdicts as soon as at least two classes of player have games)"
+            f"former: found conclusions for {_counts(before)}, expected some for {_counts(verdicts)}; conclusions need "
+            "games of at least two classes of player"
         )
     now, then = _groups(findings_of(data)), _groups(findings_of(former))
     study, known = data["study"], _classes(then)
@@ -387,7 +373,7 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
         why: ChangeReason | None = None
         if verdicts[cell] != before[cell]:
             if same_width.get(cell) == before[cell]:
-                # with the same estimates only wider intervals lose a conclusion, and only narrower ones reach it
+                # Only wider intervals lose a conclusion, and only narrower intervals reach one.
                 why = "wider" if verdicts[cell] == "undecided" else "narrower"
             elif same_evaluators.get(cell) == before[cell]:
                 why = "judges"
@@ -430,11 +416,11 @@ def _interval(one: Finding) -> dict[str, Any]:
 
 
 def _counts(cells: Mapping[ConclusionKey, str]) -> str:
-    return f"{', '.join(str(n) for n in sorted({players for players, _ in cells})) or 'no number of'} players"
+    return f"{', '.join(str(n) for n in sorted({players for players, _ in cells})) or 'no'} players"
 
 
 def _groups(findings: Sequence[Finding]) -> dict[ConclusionKey, list[Finding]]:
-    """Return the findings for each number of players and action, strongest class first."""
+    """Return the findings for each player count and action, strongest class first."""
     groups: dict[ConclusionKey, list[Finding]] = {}
     for one in findings:
         groups.setdefault((one.players, one.action), []).append(one)
@@ -448,7 +434,7 @@ def _classes(groups: Mapping[ConclusionKey, Sequence[Finding]]) -> set[str]:
 def _with_widths_of(
     now: Mapping[ConclusionKey, list[Finding]], then: Mapping[ConclusionKey, list[Finding]]
 ) -> list[Finding]:
-    """Return findings with the interval widths of another study, matched by the strength order of the classes."""
+    """Return findings with the interval widths of another study, whose classes are matched by order of strength."""
     out: list[Finding] = []
     for cell, group in now.items():
         others = then.get(cell, [])
@@ -460,7 +446,7 @@ def _with_widths_of(
 
 
 def _labels(study: Data, findings: Sequence[Finding]) -> dict[ConclusionKey, str]:
-    """Return the conclusions from findings, without numbers of players that have too few classes."""
+    """Return the conclusions from findings for the player counts with enough classes."""
     enough = with_enough_classes(findings)
     conclusions = draw_conclusions(enough, study["band"], study["level"]) if enough else []
     return {(one.players, one.action): one.verdict for one in conclusions}

@@ -1,6 +1,6 @@
 """Figures of a balance study as SVG, from the data of the report (`helsinki_env.evaluation.balance.helsinki.results`).
 
-Plots that label every action give each a row, strongest first, because labels next to points would overlap.
+Plots with a label for every action have a row for each, strongest first, because labels next to points would overlap.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.evaluation.balance.helsinki.conclusions import strongest_of
-from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES
+from helsinki_env.evaluation.balance.helsinki.estimates import GAME_MEASURES
 from helsinki_env.evaluation.figure_style import (
     GRID,
     LINE_COLORS,
@@ -30,33 +30,42 @@ __all__ = ["forest_plot", "study_figures"]
 Data = Mapping[str, Any]
 
 _BAND = "#e8e8e8"
-_POINTS = "games won of 100"
+_POINTS = "games won per 100"
 _MOST_BINS = 40
 _BEYOND = f"effect minus the mean effect,\n{_POINTS}"
 _EFFECT = f"effect of having it,\n{_POINTS}"
 
-_FOREST = (
-    "Effect of each action minus the mean effect of all actions. Lines: intervals that hold simultaneously for all "
-    "actions, numbers of players and classes of player. Gray: the equivalence margin."
-)
-_NAIVE = (
-    "Hollow: win rate of the seats that used the action minus that of the other seats (biased: winners have more to "
-    "spend). Filled: effect of having the action, measured by denying it at random."
-)
-_JOINT = (
-    "Joint effect of each pair of actions minus the separate effects: positive (orange) or negative (purple). Dots: "
-    "significant pairs (false discovery rate)."
-)
-_LADDER = (
-    "Ratings of the players relative to the weakest, in the games of the rulebook, with 95% intervals. A steeper line "
-    "means more room for skill."
-)
+_CAPTIONS = {
+    "forest": (
+        "Effect of each action minus the mean effect of all actions. Lines: intervals that hold simultaneously for all "
+        "actions, player counts and classes of player. Gray: the equivalence margin."
+    ),
+    "strength": "The same by strength of the player. A rising line means that the action needs a good player.",
+    "use": "Effect of having an action, how often it is used and when, for the strongest player.",
+    "naive": (
+        "Hollow: win rate of the seats that used the action minus that of the other seats (biased: winners have more "
+        "to spend). Filled: effect of having the action, measured by denying it at random."
+    ),
+    "pairs": (
+        "Joint effect of each pair of actions minus the separate effects: positive (orange) or negative (purple). "
+        "Dots: significant pairs (false discovery rate)."
+    ),
+    "variants": "Deviations with other values where the component file is a reconstruction.",
+    "confirm": "Tests of the candidates on fresh games, deal by deal. A test ends when its line leaves the gray strip.",
+    "seats": "Games won by each seat without restrictions, with 95% intervals; the line is the chance level.",
+    "covers": "All 3,003 sets of five covered actions. Line: the set that the rulebook covers in a first game.",
+    "scores": "Final points of a seat.",
+    "skill": (
+        "Ratings of the players relative to the weakest, in the games of the rulebook, with 95% intervals. A steeper "
+        "line means more room for skill."
+    ),
+}
 
 
 def study_figures(data: Data) -> dict[str, tuple[str, bytes]]:
     """Return the figures for which there is data: caption and SVG by name, in the order of the report."""
-    drawn = {name: (caption, draw(data)) for name, (key, draw, caption) in _FIGURES.items() if data[key]}
-    return {name: (caption, picture) for name, (caption, picture) in drawn.items() if picture is not None}
+    drawn = {name: draw(data) for name, (key, draw) in _FIGURES.items() if data[key]}
+    return {name: (_CAPTIONS[name], picture) for name, picture in drawn.items() if picture is not None}
 
 
 def _name(action: str) -> str:
@@ -76,14 +85,14 @@ def _column(entry: Data, key: str) -> Any:
 
 
 def _order(data: Data) -> Any:
-    """Return the actions from weakest to strongest, by the strongest class's mean effect over numbers of players."""
+    """Return the actions from weakest to strongest, by the mean effect for the strongest class over player counts."""
     deviations = [_column(strongest_of(data, n), "deviation") for n in _counts(data["screen"])]
     return np.argsort(np.mean(deviations, axis=0), kind="stable")
 
 
 @contextmanager
 def _panels(counts: Sequence[Any], width: float, margin: float, height: float, **share: bool) -> Iterator[Any]:
-    """Yield a figure and its panels, side by side, each with its number of players (or other key)."""
+    """Yield a figure and its panels, side by side, each with its player count (or other key)."""
     with styled_figure(1, len(counts), margin + width * len(counts), height, **share) as (figure, axes):
         yield figure, list(zip(axes[0], counts, strict=True))
 
@@ -95,7 +104,7 @@ def _label_rows(axis: Any, data: Data, order: Any, title: str, label: str, corne
 
 
 def _draw_intervals(axis: Any, values: Sequence[Any], number: int, count: int, label: str, **style: Any) -> None:
-    """Draw estimates with intervals, one row for each action; `number` of `count` series that share the rows."""
+    """Draw estimates with intervals, one row for each action, for series `number` of `count` that share the rows."""
     middle, low, high = values
     rows = np.arange(len(middle)) + 0.7 * ((number + 0.5) / count - 0.5)
     axis.hlines(rows, low, high, linewidth=1.5, **style)
@@ -108,17 +117,17 @@ def _draw_band(axis: Any, band: float) -> None:
 
 
 def _rows_high(each: float, rows: float = len(BOARD_ACTIONS)) -> float:
-    """Return the height in inches of a figure with a row for each action."""
+    """Return the height in inches of a figure with this many rows."""
     return 1.3 + rows * each
 
 
 def forest_plot(data: Data) -> bytes:
-    """Draw the deviations of all actions, one panel for each number of players."""
+    """Draw the deviations of all actions, one panel for each player count."""
     screen, order = data["screen"], _order(data)
     counts = _counts(screen)
     most = max(len(_of(screen, n)) for n in counts)
     each = 0.2 + 0.11 * most
-    # With all actions the lower right, next to the weakest, is free for the legend; with a few it may not be.
+    # With all actions, the lower right corner is free for the legend.
     legend = 0.0 if len(order) == len(BOARD_ACTIONS) else (0.1 + 0.16 * most) / each
     with _panels(counts, 2.6, 1.6, _rows_high(each, len(order) + legend), share_x=True, share_y=True) as (figure, axes):
         for axis, n in axes:
@@ -299,7 +308,7 @@ def _covers(data: Data) -> bytes:
 
 
 def _bins(values: Any) -> Any:
-    """Return bin edges with equally many possible values per bin: means of few games lie on a lattice."""
+    """Return bin edges with equally many possible values per bin, because means of few games lie on a lattice."""
     distinct = np.unique(values)
     if len(distinct) < 2:
         return 1
@@ -345,33 +354,17 @@ def _skill(data: Data) -> bytes:
         return figure_to_svg(figure)
 
 
-_FIGURES: Mapping[str, tuple[str, Callable[[Data], bytes | None], str]] = {
-    "forest": ("screen", forest_plot, _FOREST),
-    "strength": (
-        "screen",
-        _strength,
-        "The same by strength of the player. A rising line means that the action needs a good player.",
-    ),
-    "use": ("screen", _use, "Effect of having an action, how often it is used and when, for the strongest player."),
-    "naive": ("screen", _naive, _NAIVE),
-    "pairs": ("pairs", _pairs, _JOINT),
-    "variants": ("variants", _variants, "Deviations with other values where the component file is a reconstruction."),
-    "confirm": (
-        "confirm",
-        _confirm,
-        "Tests of the candidates on fresh games, deal by deal. A line that leaves the gray strip has decided.",
-    ),
-    "seats": (
-        "quality",
-        _seats,
-        "Games won by each seat without restrictions, with 95% intervals; the line is the chance level.",
-    ),
-    "covers": (
-        "covers",
-        _covers,
-        "All 3,003 sets of five covered actions. Line: the set that the rulebook covers in a first game.",
-    ),
-    "scores": ("quality", _scores, "Final points of a seat."),
-    "skill": ("skill", _skill, _LADDER),
+_FIGURES: Mapping[str, tuple[str, Callable[[Data], bytes | None]]] = {
+    "forest": ("screen", forest_plot),
+    "strength": ("screen", _strength),
+    "use": ("screen", _use),
+    "naive": ("screen", _naive),
+    "pairs": ("pairs", _pairs),
+    "variants": ("variants", _variants),
+    "confirm": ("confirm", _confirm),
+    "seats": ("quality", _seats),
+    "covers": ("covers", _covers),
+    "scores": ("quality", _scores),
+    "skill": ("skill", _skill),
 }
-"""Figures by name: section of the data that it needs, function that draws it, and caption."""
+"""Section of the data and drawing function of each figure."""

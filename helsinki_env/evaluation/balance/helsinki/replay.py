@@ -1,7 +1,7 @@
 """Replay recorded games in compiled code and collect statistics of their course.
 
-A game record stores the actions of a game and how it ended. Replaying the actions shows when an action was used, how
-often the lead changed, how long the winner was behind and how much choice the players had.
+A game record stores the actions and the result of a game. A replay shows when each action was used, how often the lead
+changed, how long the winner was behind, and how many choices the players had.
 
 Letters in shapes: G games, S seats, A actions of the action board.
 """
@@ -46,7 +46,7 @@ _TALLY = np.dtype(
             ("choices", np.int32),
             ("legal", np.int32),  # legal actions, summed over the choices
             ("first_use", np.int16, (MAX_SEATS, len(BOARD_ACTIONS))),
-            ("behind", np.int16, (MAX_SEATS,)),  # turns after which another seat had more
+            ("behind", np.int16, (MAX_SEATS,)),  # number of turns after which another seat led
             ("lead_changes", np.int16),
             ("leader", np.int16),  # most recent sole leader
             ("turns", np.int16),
@@ -59,17 +59,13 @@ _TALLY = np.dtype(
 class Course:
     """Course of a batch of games; row g of every array is game g.
 
-    A seat leads if no other seat has more, and is the sole leader if all others have less. `replay_games` defines the
-    measure. The lead is measured after every turn, including the last.
+    The leaders are the seats with the most points or the highest score (`LeadMeasure`) after a turn.
     """
 
-    #: Round, from 1, in which a seat used an action, (G, S, A); -1: never. A seat can use each action once.
-    first_use: npt.NDArray[np.int16]
-    #: Number of times a seat became sole leader and was not the previous sole leader, (G,). The first sole leader is no
-    #: change, nor is a lead lost to a tie and regained.
+    first_use: npt.NDArray[np.int16]  # round, from 1, in which a seat used an action, (G, S, A); -1: never
+    #: Number of times another seat became the sole leader, (G,). A lead lost to a tie and regained is no change.
     lead_changes: npt.NDArray[np.int16]
-    #: Fraction of the turns, of all seats, after which the eventual winner was not leading or tied for the lead, (G,).
-    #: It measures drama: a late comeback gives a high value.
+    #: Fraction of the turns of all seats after which the eventual winner was not among the leaders, (G,): drama.
     behind: npt.NDArray[np.float32]
     choices: npt.NDArray[np.float32]  # mean number of legal actions at the choices, (G,)
     forced: npt.NDArray[np.float32]  # fraction of the positions with a single legal action, (G,)
@@ -130,9 +126,9 @@ def _follow(t, g, decisions, by_score, mask, has, tally):
 
 @kernel
 def _follow_batch(t, states, decisions, ends, by_score, mask, has, tallies):
-    """Apply the actions of every game; those of game b end before index `ends[b]`, int64 (B,).
+    """Apply the actions of every game; the actions of game b end before index `ends[b]`, int64 (B,).
 
-    Return (game, number of its actions applied) for the first game that its actions do not finish, or (-1, 0).
+    Return the first game that its actions do not finish and the number of applied actions, or (-1, 0).
     """
     begin = np.int64(0)
     for b in range(len(states)):
@@ -160,8 +156,8 @@ def replay_games(
         covered: actions disabled for all players, int16 (G,), bit i for action i.
         denied: actions disabled for each seat, int16 (G, S), bit i for action i.
         decisions: action ids of each game, in order.
-        standing: measure of the lead. "points" counts only points made in play (`two_points` and bonus cards). "score"
-            counts everything that would score if the game ended there.
+        standing: measure of the lead: "points" scored in play (`two_points` and bonus cards), or the "score" that the
+            seat would have if the game ended there.
 
     Raises:
         ValueError: if array shapes do not match, an action is illegal, or a game does not end with its last action. The
@@ -190,9 +186,9 @@ def replay_games(
 
 
 def _describe_error(game: HelsinkiGame, number: int, at: int, decisions: npt.NDArray[np.int16]) -> str:
-    """Describe the illegal action `at`, or the missing one at the end of the record."""
+    """Describe the illegal action with index `at`, or the missing action at the end of the record."""
     if at == len(decisions):
-        return f"game {number}: found {at} decisions, after which the game is not over, expected all of them"
+        return f"game {number}: found {at} decisions of an unfinished game, expected all"
     remedy = "seed, configuration, denied actions or decisions are not those of this game"
     return f"game {number}, decision {at}: {notation.why_illegal(game, int(decisions[at]))} ({remedy})"
 
@@ -217,18 +213,18 @@ def _course(t: Any, states: Any, tallies: Any, lengths: npt.NDArray[np.int64], s
 
 
 def replay_run(path: str | Path, *, standing: LeadMeasure = "points") -> dict[str, Course]:
-    """Replay the games of an arena run, finished or not; return the course of the games by matchup name.
+    """Replay the games of an arena run, finished or not, and return their course by matchup name.
 
-    Row g corresponds to row g of the `Table` from `helsinki_env.evaluation.arena.load.load_run`. The run is read and
-    replayed one work unit at a time, so memory use does not grow with the number of actions.
+    Row g is that of `helsinki_env.evaluation.arena.load.load_run`. Work units are replayed one at a time, so memory use
+    does not grow with the number of actions.
 
     Args:
         path: folder of the run.
         standing: see `replay_games`.
 
     Raises:
-        ArenaError: (also a ValueError) if there is no run, or it was played with another version of the environment.
-        ValueError: if a game cannot be replayed. The message names the work unit, the game within it and the action.
+        ArenaError: for a folder without a run, or a run from another version of the environment.
+        ValueError: if a game cannot be replayed; the message names work unit, game and action.
     """
     folder = RunFolder.open(Path(path))
     played: list[list[Course]] = [[_empty_course(table.config)] for table in folder.plan.tables]

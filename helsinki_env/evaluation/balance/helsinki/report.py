@@ -1,10 +1,10 @@
 """Write the report of a study as a self-contained HTML page, as Markdown, and all numbers as JSON.
 
-The report is a deterministic function of the data (`helsinki_env.evaluation.balance.helsinki.results`). The JSON file
-holds all of it, so the report can be rebuilt without the games.
+The report is a deterministic function of the data (`helsinki_env.evaluation.balance.helsinki.results`), which the JSON
+file contains. It can therefore be written again without the games.
 
-A chapter is a title and a list of text, lists (a tuple of a keyword and texts), tables (header and rows) and figure
-names (``@name``).
+The content of a chapter consists of paragraphs, lists (a tuple of a keyword and texts), tables (header and rows) and
+figures (``@name``).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = ["study_report_files"]
 Data = Mapping[str, Any]
 ReportTable = tuple[Sequence[str], Sequence[Sequence[str]]]
 Column = tuple[str, Callable[[Data], str]]
-"""Header of a column, and the cell of an entry."""
+"""Header of a column, and the function that formats its cell of an entry."""
 
 
 def chapters(data: Data) -> Iterator[tuple[str, list[Any]]]:
-    """Yield title and content of every chapter for which there is data."""
+    """Yield the title and the content of every chapter for which there is data."""
     yield "Which actions of the action board are too strong?", [*_answer(data)]
     if data["verdicts"]:
         yield "Every action", ["@forest", _conclusion_table(data), "@strength"]
@@ -65,48 +65,48 @@ def chapters(data: Data) -> Iterator[tuple[str, list[Any]]]:
 #: Prefix of the names of the files.
 _NAME = "balance"
 _UNDERSTATED = (
-    "Effects with three and four players are too small in this report: they come from whole rankings, which understate "
-    "them by factors of about 1.15 and 1.2 to 1.3. Conclusions near the margin may change in a study with the logit of "
-    "the winner. Estimates with two players are not affected."
+    "Effects with three and four players are too small in this report, because whole rankings understate them by "
+    "factors of about 1.15 and 1.2 to 1.3. Conclusions near the margin may change in a study with the logit of the "
+    "winner. Estimates with two players are not affected."
 )
 _EFFECTS = (
-    "The effect is the number of games of 100 that a seat wins more with the action than when it is denied the action, "
-    "with individual 95% intervals. Used: share of the seats with the action that used it."
+    "The effect is how many more games per 100 a seat wins with the action than without it, with individual 95% "
+    "intervals. Used: share of the seats with the action that used it."
 )
 _GATE = (
-    "A player that is confused by missing actions would make them look valuable. Every player therefore played against "
-    "the reference with the full board and with five actions denied to every seat. A player that surely loses more "
-    "than the limit does not count for the conclusions."
+    "If a player plays worse whenever actions are missing, actions look too valuable. Every player therefore played "
+    "against the reference with the full board and with five actions denied to every seat. A player that loses "
+    "significantly more than the limit does not count for the conclusions."
 )
 _CONFIRM = (
-    "Fresh games, with new deals. One seat is denied the action, is the only one to have it, or must use it as soon as "
-    "it can. The first two effects are tested against the mean effect of all actions."
+    "In fresh games, one seat is denied the action, is the only seat with the action, or must use it as soon as "
+    "possible. The first two effects are tested against the mean effect of all actions."
 )
 _PAIRS = (
     "A Shapley value is the effect of an action averaged over all orders in which a player could receive the fifteen "
-    "actions. The estimates are those of the evaluator with more games. Pairs are tested with control of the false "
-    "discovery rate. The estimate for a pair is its joint effect minus the separate effects, with its 95% interval."
+    "actions. The estimates are those of the evaluator with more games. Tests of pairs control the false discovery "
+    "rate. The estimate for a pair is its joint effect minus the separate effects, with its 95% interval."
 )
 _VARIANTS = (
     "Some values of the components are reconstructed. The screening experiment was therefore repeated with other "
-    "component files. A result that holds with all of them does not depend on the reconstruction."
+    "component files. A result that holds with all files does not depend on the reconstruction."
 )
 _SEATS = (
-    "Games of 100 won by each seat in the base game, with all actions available and the same player in all seats, with "
-    "95% intervals. The chance level is 50, 33.3 and 25 with two, three and four players."
+    "Games won per 100 by each seat in the base game with all actions and the same player in all seats, with 95% "
+    "intervals. The chance level is 50, 33.3 and 25 with two, three and four players."
 )
 _COVERS = (
     "The rulebook allows covering actions for all players. Every set of five was played with the same number of deals. "
-    "The extremes of 3,003 measured sets are partly luck, so the table shows fresh games only, with 95% intervals."
+    "The extremes of 3,003 sets are partly luck, so the table only has fresh games, with 95% intervals."
 )
-_QUALITY = "The games that the rulebook offers, with the same player in all seats; means with 95% intervals."
+_QUALITY = "The variants in the rulebook, with the same player in all seats; means with 95% intervals."
 _MEASURES = (
-    "skill: games of 100 that the stronger of two players (heuristic against greedy) wins beyond the chance level",
+    "skill: games per 100 that the stronger of two players (heuristic against greedy) wins above the chance level",
     "rounds: number of rounds; in a round every seat has one turn",
     "points: mean final score of a seat",
     "spread: points between the first and the last seat at the end",
-    "choices: mean number of legal actions where there is more than one",
-    "lead changes: number of turns after which another seat leads alone, by the current score",
+    "choices: mean number of legal actions in positions with more than one",
+    "lead changes: number of times another seat becomes the sole leader by the current score",
     "winner behind: share of the turns after which the eventual winner did not lead",
     "evenness: entropy of the use of the available board actions, divided by its maximum (1: all used equally)",
 )
@@ -114,9 +114,9 @@ _LABELS = {"overpowered": "too strong", "underpowered": "too weak", "balanced": 
 _WAYS = {"denied": "one seat is denied it", "alone": "one seat alone has it", "forced": "one seat must use it early"}
 _TEST_RESULTS = {"better": "confirmed", "not better": "not confirmed", "undecided": "undecided", "running": "undecided"}
 _WHY = {
-    "wider": "wider intervals: with the earlier widths the conclusion would be the same",
-    "narrower": "narrower intervals: with the earlier widths the conclusion would be the same",
-    "judges": "other evaluators: without the new ones the conclusion would be the same",
+    "wider": "wider intervals: with the earlier widths the conclusion is the same",
+    "narrower": "narrower intervals: with the earlier widths the conclusion is the same",
+    "judges": "other evaluators: without the new evaluators the conclusion is the same",
     "estimator": "another estimator: the earlier study used whole rankings, which understate effects",
     "worth": "another effect for the strongest player",
     "chance": "close to the edge of the margin: the difference may be chance",
@@ -124,12 +124,12 @@ _WHY = {
 
 
 def _number(value: float | None, digits: int = 1, sign: bool = False) -> str:
-    """Return a number as text; a dash where nothing was measured."""
+    """Format a number; a dash for None."""
     return "–" if value is None else f"{value:{'+' if sign else ''},.{digits}f}"
 
 
 def _interval(one: Data, key: str, ends: Sequence[str] = (), digits: int = 1, sign: bool = True) -> str:
-    """Return an estimate with its interval, by default from the keys KEY_low and KEY_high."""
+    """Format an estimate with its interval, by default from the keys KEY_low and KEY_high."""
     low, high = ends or (f"{key}_low", f"{key}_high")
     return (
         f"{_number(one[key], digits, sign)} ({_number(one[low], digits, sign)} to {_number(one[high], digits, sign)})"
@@ -137,7 +137,7 @@ def _interval(one: Data, key: str, ends: Sequence[str] = (), digits: int = 1, si
 
 
 def _plus_minus(mean: float | None, error: float | None, digits: int = 1, sign: bool = False) -> str:
-    """Return an estimate with the half width of its 95% interval."""
+    """Format an estimate with the half width of its 95% interval."""
     return _number(mean, digits, sign) + ("" if error is None else f" ± {_number(1.96 * error, digits)}")
 
 
@@ -150,7 +150,7 @@ def _table(entries: Sequence[Data], *columns: Column) -> ReportTable:
 
 
 def _of(header: str, text: str) -> Column:
-    """Return a column from a format string of an entry's keys."""
+    """Return a column whose cells format the keys of an entry."""
     return header, lambda entry: text.format_map(entry)
 
 
@@ -208,7 +208,7 @@ _SKILL_COLUMNS: tuple[Column, ...] = (
     _of("against", "{weaker}"),
     _GAMES,
     (
-        "games won of 100 (95% CI)",
+        "games won per 100 (95% CI)",
         lambda entry: _interval(
             {key: 100 * entry[key] for key in ("win_share", "win_share_low", "win_share_high")}, "win_share", sign=False
         ),
@@ -223,25 +223,25 @@ def _answer(data: Data) -> Iterator[Any]:
     if data["summary"]:
         yield ("answer", *data["summary"])
     else:
-        yield "No conclusion yet: it needs games of at least two classes of player that passed the qualification."
+        yield "No conclusion yet: this requires games of at least two classes of player that passed the qualification."
     if missing:
         yield f"{missing:,} planned games are not played yet; all results may still change."
     if "estimator" not in data and any(entry["players"] > 2 for entry in data["screen"]):
         yield _UNDERSTATED
     yield (
         f"From {games:,} games in which the same player ({', '.join(entry['player'] for entry in study['classes'])}) "
-        "took all seats, and every seat was denied actions at random. The unit is one game won of 100."
+        "took all seats, and every seat was denied actions at random. The unit is one win per 100 games."
     )
     yield (
         "An action is too strong or too weak if the intervals of both evaluators (the two strongest classes) lie more "
-        f"than {study['band']:g} from the average action, and balanced if they lie within. All intervals hold "
-        f"simultaneously with {100 * study['level']:.0f}% probability."
+        f"than {study['band']:g} from the average action, and balanced if both lie within that distance. All intervals "
+        f"hold simultaneously with {100 * study['level']:.0f}% probability."
     )
-    yield "To change the board so that no action stands out, run `helsinki balance tune`."
+    yield "To search for a board without such actions, run `helsinki balance tune`."
 
 
 def _conclusion_table(data: Data) -> ReportTable:
-    """Return the conclusion on every action, with the deviation that the strongest evaluator finds."""
+    """Return the conclusion on every action, with the deviation for the strongest evaluator."""
     counts = sorted({verdict["players"] for verdict in data["verdicts"]})
     labels = {(verdict["players"], verdict["action"]): _LABELS[verdict["verdict"]] for verdict in data["verdicts"]}
     strongest = {n: strongest_of(data, n) for n in counts}
@@ -256,7 +256,7 @@ def _conclusion_table(data: Data) -> ReportTable:
 
 
 def _effect_tables(data: Data) -> Iterator[ReportTable]:
-    """Yield for each number of players the absolute effect and the use of every action, for both evaluators."""
+    """Yield the absolute effect and the use of every action for both evaluators, one table for each player count."""
     left_out = rejected_players(data["gate"])
     for n in sorted({entry["players"] for entry in data["screen"]}):
         own = [entry for entry in data["screen"] if entry["players"] == n]
@@ -276,7 +276,7 @@ def _effect_tables(data: Data) -> Iterator[ReportTable]:
 
 
 def _seat_table(data: Data) -> ReportTable:
-    """Return the games of 100 that each seat wins in the base game, with 95% intervals."""
+    """Return the games won per 100 by each seat in the base game, with 95% intervals."""
     base = sorted((e for e in data["quality"] if e["game"] == "base game"), key=lambda entry: entry["players"])
 
     def seat(i: int) -> Column:
@@ -291,10 +291,10 @@ def _seat_table(data: Data) -> ReportTable:
 
 
 def _interactions(data: Data) -> Iterator[Any]:
-    """Yield Shapley values and notable pairs, for each number of players."""
+    """Yield Shapley values and significant pairs for each player count."""
     for entry in data["pairs"]:
         if "left_out" in entry:
-            yield f"Pairs of actions are left out: {entry['left_out']}."
+            yield f"Pairs of actions are omitted: {entry['left_out']}."
             continue
         rows = [
             [_action(action), _number(value, 2, sign=True), f"{_number(low, 2, True)} to {_number(high, 2, True)}"]
@@ -308,11 +308,11 @@ def _interactions(data: Data) -> Iterator[Any]:
             f"{' and '.join(map(_action, pair['actions']))}: {_plus_minus(pair['together'], pair['error'], sign=True)}"
             for pair in sorted(entry["found"], key=lambda pair: -abs(pair["together"]))[:10]
         ]
-        yield ("list", *pairs) if pairs else f"No pair stands out with {entry['players']} players."
+        yield ("list", *pairs) if pairs else f"No pair is significant with {entry['players']} players."
 
 
 def _variants(data: Data) -> Iterator[str]:
-    """Yield the actions whose deviation has the same sign in every variant, according to their intervals."""
+    """Yield the actions whose intervals have the same sign with every component file."""
     for n in sorted({entry["players"] for entry in data["variants"]}):
         own = [entry for entry in data["variants"] if entry["players"] == n]
         above = [_action(a) for i, a in enumerate(data["actions"]) if all(entry["low"][i] > 0 for entry in own)]
@@ -324,7 +324,7 @@ def _variants(data: Data) -> Iterator[str]:
 
 
 def _cover_tables(data: Data) -> Iterator[ReportTable]:
-    """Yield the effects of covering: nothing, the first game's set, and the sets at both ends."""
+    """Yield the measures with nothing covered, with the set of the first game, and with the sets at both ends."""
     for entry in data["covers"]:
         if not entry["again"]:
             continue
@@ -402,7 +402,7 @@ def _provenance(data: Data) -> Iterator[Any]:
     if networks:
         files = ", ".join(f"`{player}` is {digest}…" for player, digest in networks.items())
         yield f"Networks, by the first digits of the SHA-256 of their files: {files}."
-    yield f"All numbers, from which the conclusions can be derived again: {_NAME}.json."
+    yield f"All numbers, from which the conclusions can be derived: {_NAME}.json."
     yield (
         ["part", "seed", "plan", "games", "missing"],
         [
@@ -493,7 +493,7 @@ def _html(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tuple[s
 
 
 def _inline(picture: bytes, name: str) -> str:
-    """Return an SVG for embedding in a page: without its header, and with unique ids."""
+    """Return an SVG to embed in a page, without its header and with unique ids."""
     drawing = picture.decode()
     drawing = drawing[drawing.index("<svg") :]
     drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)

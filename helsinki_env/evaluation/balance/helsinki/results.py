@@ -1,14 +1,14 @@
-"""Play the parts of a study, each a resumable tournament, and collect the results as plain data for the report.
+"""Plan the parts of a study, each a resumable tournament, and collect the results as plain data for the report.
 
-Every played part is read, whether the study is finished or not. The result depends only on the games.
+All played parts are read, whether the study is finished or not. The result depends only on the games.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,7 @@ from helsinki_env.evaluation.arena.designs import decode_action_sets
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.arena.store import RunFolder, has_games
-from helsinki_env.evaluation.balance.effects import estimate_win_effects
-from helsinki_env.evaluation.balance.helsinki import covers, screening
+from helsinki_env.evaluation.balance.effects import estimate_interactions, estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki.base import software_versions, to_json_data
 from helsinki_env.evaluation.balance.helsinki.conclusions import (
     STRONGEST_CLASSES,
@@ -33,6 +32,22 @@ from helsinki_env.evaluation.balance.helsinki.conclusions import (
     summarize_conclusions,
     with_enough_classes,
 )
+from helsinki_env.evaluation.balance.helsinki.estimates import (
+    FIRST_GAME,
+    HANDICAP_KINDS,
+    GroupMeans,
+    ScreeningEstimates,
+    ablation_games,
+    action_use_entropy,
+    confirmation_data,
+    estimate_screening,
+    extreme_covers,
+    group_by_cover,
+    group_measures,
+    qualification_data,
+    seat_win_rates,
+    select_candidates,
+)
 from helsinki_env.evaluation.balance.helsinki.replay import Course, replay_run
 from helsinki_env.evaluation.balance.helsinki.report import chapters
 from helsinki_env.evaluation.balance.helsinki.study import (
@@ -41,14 +56,8 @@ from helsinki_env.evaluation.balance.helsinki.study import (
     STUDY_PARTS,
     StudyConfig,
     StudyError,
-    cover_matchup,
-    quality_matchup,
-    screening_matchup,
-    skill_matchup,
-    uncovered_matchup,
-    variant_matchup,
+    matchup_name,
 )
-from helsinki_env.evaluation.balance.interactions import estimate_interactions
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
@@ -59,41 +68,28 @@ __all__ = ["ESTIMATOR", "PlayedParts", "conclusions_of", "plan_of", "read_result
 
 
 def read_study(folder: Path) -> StudyConfig:
-    """Return the study in a folder.
-
-    Raises:
-        StudyError: if there is none, or it is damaged.
-    """
+    """Return the study in a folder; StudyError if it is missing or damaged."""
     path = folder / StudyConfig.FILE
     if not is_file(path):
-        raise StudyError(f"{shorten(folder)}: found no study; helsinki balance run makes one")
+        raise StudyError(f"{shorten(folder)}: found no study, expected one; helsinki balance run creates it")
     return StudyConfig.from_dict(read_json(path, StudyError))
 
 
 def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
-    """Return the plan of a part; None if the study omits it.
-
-    Raises:
-        ArenaError: if it depends on a part that has not been played.
-    """
+    """Return the plan of a part, or None if the study omits it; ArenaError if it depends on an unplayed part."""
     if part == "again":
         tables = _finished(config, folder, "covers")
         generator = np.random.default_rng([config.seed, 3])
         return config.plan(
             part,
-            [
-                covers.extreme_covers(tables[cover_matchup(n)], config.covers.again, generator)
-                for n in config.cover_counts
-            ],
+            [extreme_covers(tables[matchup_name(n)], config.covers.again, generator) for n in config.cover_counts],
         )
     if part == "confirm":
         screen = _finished(config, folder, "screen")
         left_out: set[str] = set()
         if config.confirm.player is None and _finished(config, folder, "gate"):
-            left_out = rejected_players(
-                screening.qualification_data(config, PlayedParts(config, folder).tables("gate"))
-            )
-        return config.plan(part, screening.select_candidates(config, screen, left_out))
+            left_out = rejected_players(qualification_data(config, PlayedParts(config, folder).tables("gate")))
+        return config.plan(part, select_candidates(config, screen, left_out))
     return config.plan(part)
 
 
@@ -104,7 +100,9 @@ def _finished(config: StudyConfig, folder: Path, part: str) -> dict[str, Matchup
     tables = load_run(folder / part)
     missing = sum(table.missing for table in tables)
     if missing:
-        raise StudyError(f"{folder / part}: {missing:,} games are missing; helsinki balance run plays them")
+        raise StudyError(
+            f"{folder / part}: found {missing:,} missing games, expected all; helsinki balance run plays them"
+        )
     return {table.name: table for table in tables}
 
 
@@ -130,7 +128,7 @@ class PlayedParts:
         return self._tables[part]
 
     def _check_plan(self, part: str) -> None:
-        """Raise StudyError for a part of another study: two may have started in the same folder at the same time."""
+        """Raise StudyError for games of another study, which may have started in the same folder at the same time."""
         played = RunFolder.open(self.folder / part).plan
         if part in DEPENDENT:
             same = played.seed == self.config.seed_of(part)
@@ -139,26 +137,26 @@ class PlayedParts:
             same = plan is not None and played.digest == plan.digest
         if not same:
             raise StudyError(
-                f"{self.folder / part}: found games of another study, with seed {played.seed}, expected those of the "
+                f"{self.folder / part}: found games of another study, with seed {played.seed}, expected games of the "
                 f"study in {StudyConfig.FILE}; play it again in another folder (--out)"
             )
 
     def courses(self, part: str) -> dict[str, Course]:
         """Return the course of the games of a part, by matchup name."""
         if part not in self._courses:
-            # Lines and superstructures only score at the end, so the lead is measured by the current score.
+            # Lines and superstructures score only at the end, so measure the lead by the current score.
             courses = replay_run(self.folder / part, standing="score") if self.has(part) else {}
             if any(len(courses[name].turns) != len(table) for name, table in self.tables(part).items()):
                 raise StudyError(
-                    f"{self.folder / part}: the number of games changed while they were read; make the report again "
-                    "when no games are being played"
+                    f"{self.folder / part}: found games that were added during reading, expected none; write the "
+                    "report when no games are being played"
                 )
             self._courses[part] = courses
         return self._courses[part]
 
 
 ESTIMATOR = "logit of the winner"
-"""Name of the estimator (`helsinki_env.evaluation.balance.effects`). Studies without this key used full rankings."""
+"""Name of the estimator (`helsinki_env.evaluation.balance.effects`). Studies without this key used whole rankings."""
 
 
 def study_results(config: StudyConfig, folder: Path, command: str = "helsinki balance report") -> dict[str, Any]:
@@ -167,32 +165,32 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
     Args:
         config: the study.
         folder: folder of its games.
-        command: command that makes the report, for its provenance.
+        command: command that writes the report, for its provenance.
 
     Raises:
         ArenaError: if a part cannot be read.
         RatingError: if a part has too few games.
-        StudyError: if no game has been played, or games were added in the meantime.
+        StudyError: if there are no games, or games are added during the call.
     """
     played = PlayedParts(config, folder)
     if not any(map(played.has, STUDY_PARTS)):
         raise StudyError(
-            f"{shorten(folder)}: found a study of which no game has been played yet, expected some "
-            f"(helsinki balance run --out {shorten(folder)} plays it)"
+            f"{shorten(folder)}: found a study without games, expected some; helsinki balance run --out "
+            f"{shorten(folder)} plays them"
         )
     tables = played.tables("screen")
     screen = {
-        (entry.player, n): (rank, screening.estimate_screening(tables[screening_matchup(entry.player, n)]))
+        (entry.player, n): (rank, estimate_screening(tables[matchup_name(n, entry.player)]))
         for rank, entry in enumerate(config.classes)
         for n in config.players
-        if screening_matchup(entry.player, n) in tables
+        if matchup_name(n, entry.player) in tables
     }
     estimates = [
         EffectEstimates(n, player, rank, one.effects.power, one.effects.covariance)
         for (player, n), (rank, one) in screen.items()
     ]
     found = findings(estimates, config.level) if estimates else []
-    gate = screening.qualification_data(config, played.tables("gate"))
+    gate = qualification_data(config, played.tables("gate"))
     rejected = rejected_players(gate)
     data = {
         "study": config.to_dict(),
@@ -202,15 +200,15 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
         "gate": gate,
         "screen": [
             _screening_data(
-                played, one, [f for f in found if (f.player, f.players) == (player, n)], screening_matchup(player, n)
+                played, one, [f for f in found if (f.player, f.players) == (player, n)], matchup_name(n, player)
             )
             for (player, n), (_, one) in screen.items()
         ],
-        "pairs": _interaction_data(config, tables, rejected),
-        "variants": _variant_data(config, played),
-        "quality": _quality_data(config, played),
-        "skill": _skill_data(config, played.tables("quality")),
-        "covers": _cover_data(config, played),
+        "pairs": list(_interaction_data(config, tables, rejected)),
+        "variants": list(_variant_data(config, played)),
+        "quality": list(_quality_data(config, played)),
+        "skill": list(_skill_data(config, played.tables("quality"))),
+        "covers": list(_cover_data(config, played)),
         "confirm": _confirmations(config, played, rejected),
     }
     return _with_conclusions(to_json_data(data))
@@ -220,7 +218,7 @@ def read_results(path: Path) -> dict[str, Any]:
     """Return the results in the JSON file of a report, with conclusions derived again.
 
     Raises:
-        StudyError: if the file is invalid, was changed, or holds something else. The message names file and key.
+        StudyError: if the file is invalid, modified or not a report; the message names file and key.
     """
     return _results_in(read_json(path, StudyError))
 
@@ -230,19 +228,19 @@ def _results_in(data: Node) -> dict[str, Any]:
     with data.usable_for("a report of a study of balance"):
         with data.prefix_errors():
             results = _with_conclusions(data.value)
-        list(chapters(all_printable(results)))  # now, not after hours of games
+        list(chapters(all_printable(results)))  # fail before hours of games
     return results
 
 
 def _with_conclusions(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data with conclusions derived from the rounded numbers, as any reader of the file can do."""
+    """Return the data with conclusions derived from the rounded numbers, as in the file."""
     verdicts, sentences = _conclude(data)
     rest = {key: value for key, value in data.items() if key != "digest"}
     return with_digest(rest | {"verdicts": verdicts, "summary": sentences})
 
 
 def _conclude(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return conclusions and their summary sentences for numbers of players with at least two classes."""
+    """Return conclusions and summary sentences for the player counts with at least two classes."""
     enough, study = with_enough_classes(findings_of(data)), data["study"]
     if not enough:
         return [], []
@@ -269,9 +267,9 @@ def _provenance(played: PlayedParts) -> dict[str, Any]:
 
 
 def _screening_data(
-    played: PlayedParts, estimates: screening.ScreeningEstimates, found: Sequence[Finding], name: str
+    played: PlayedParts, estimates: ScreeningEstimates, found: Sequence[Finding], name: str
 ) -> dict[str, Any]:
-    """Return the marginal effect of each action for a player; `name` is that of the matchup."""
+    """Return the estimates for a player in the matchup `name`."""
     table, course = played.tables("screen")[name], played.courses("screen")[name]
     first = course.first_use.astype(np.float64)
     first[first < 0] = np.nan
@@ -311,190 +309,162 @@ def _screening_data(
 
 def _interaction_data(
     config: StudyConfig, tables: Mapping[str, MatchupGames], left_out: Container[str]
-) -> list[dict[str, Any]]:
-    """Return the interactions of pairs of actions, for the one of the two strongest evaluators with more games.
-
-    There are 105 pairs, and slow players have too few games to separate them.
-    """
-    results = []
+) -> Iterator[dict[str, Any]]:
+    """Yield the interactions of pairs of actions, for the one of the two evaluators with more games."""
     one, two = np.triu_indices(len(BOARD_ACTIONS), 1)
     for n in config.players:
         evaluators = [
-            (entry.player, tables[screening_matchup(entry.player, n)])
+            (entry.player, tables[matchup_name(n, entry.player)])
             for entry in config.classes
-            if entry.player not in left_out and screening_matchup(entry.player, n) in tables
+            if entry.player not in left_out and matchup_name(n, entry.player) in tables
         ]
         if not evaluators:
             continue
         player, table = max(reversed(evaluators[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
         try:
-            pairs = estimate_interactions(screening.ablation_games(table), level=config.level, seed=config.seed)
-        except RatingError as problem:  # a small study still gives other estimates
-            results.append({"player": player, "players": n, "left_out": str(problem)})
+            pairs = estimate_interactions(ablation_games(table), level=config.level, seed=config.seed)
+        except RatingError as problem:  # other estimates need fewer games
+            yield {"player": player, "players": n, "left_out": str(problem)}
             continue
         adjusted = pairs.pair_adjusted[one, two]
-        results.append(
-            {
-                "player": player,
-                "players": n,
-                "shapley": pairs.shapley,
-                "shapley_low": pairs.shapley_low,
-                "shapley_high": pairs.shapley_high,
-                "pair": pairs.pair,
-                "pair_error": pairs.pair_error,
-                "found": [
-                    {
-                        "actions": [BOARD_ACTIONS[i], BOARD_ACTIONS[j]],
-                        "together": pairs.pair[i, j],
-                        "error": pairs.pair_error[i, j],
-                        "p": pairs.pair_p[i, j],
-                        "false_discovery_rate": rate_,
-                    }
-                    for i, j, rate_ in zip(one.tolist(), two.tolist(), adjusted.tolist(), strict=True)
-                    if rate_ <= 1 - config.level
-                ],
-            }
-        )
-    return results
+        yield {
+            "player": player,
+            "players": n,
+            **{key: getattr(pairs, key) for key in ("shapley", "shapley_low", "shapley_high", "pair", "pair_error")},
+            "found": [
+                {
+                    "actions": [BOARD_ACTIONS[i], BOARD_ACTIONS[j]],
+                    "together": pairs.pair[i, j],
+                    "error": pairs.pair_error[i, j],
+                    "p": pairs.pair_p[i, j],
+                    "false_discovery_rate": rate_,
+                }
+                for i, j, rate_ in zip(one.tolist(), two.tolist(), adjusted.tolist(), strict=True)
+                if rate_ <= 1 - config.level
+            ],
+        }
 
 
-def _variant_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
-    """Return the deviations with other component files, preceded by the study's own if the same player plays both."""
+def _variant_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, Any]]:
+    """Yield the deviations by component file, with those of the study first if it has the same player."""
     if not played.has("variants"):
-        return []
-    results = []
+        return
     player = config.variants.player
     for components in (config.components, *config.variants.components):
         for n in config.players:
             if components == config.components:
-                table = played.tables("screen").get(screening_matchup(player, n))
+                table = played.tables("screen").get(matchup_name(n, player))
             else:
-                table = played.tables("variants").get(variant_matchup(components, n))
+                table = played.tables("variants").get(matchup_name(n, Path(components).stem))
             if table is None:
                 continue
-            effects = estimate_win_effects(screening.ablation_games(table))
+            effects = estimate_win_effects(ablation_games(table))
             found = findings([EffectEstimates(n, player, 0, effects.power, effects.covariance)], config.level)
-            results.append(
-                {
-                    "components": Path(components).stem,
-                    "player": player,
-                    "players": n,
-                    "games": len(table),
-                    **{key: [getattr(f, key) for f in found] for key in ("deviation", "error", "low", "high")},
-                }
-            )
-    return results
+            yield {
+                "components": Path(components).stem,
+                "player": player,
+                "players": n,
+                "games": len(table),
+                **{key: [getattr(f, key) for f in found] for key in ("deviation", "error", "low", "high")},
+            }
 
 
-def _means(measures: Mapping[str, covers.GroupMeans], row: int) -> dict[str, Any]:
+def _means(measures: Mapping[str, GroupMeans], row: int) -> dict[str, Any]:
     return {name: {"mean": m.mean[row], "error": m.error[row]} for name, m in measures.items()}
 
 
 def _measured(table: MatchupGames, course: Course) -> dict[str, Any]:
-    """Return the measures of all games of a matchup together."""
+    """Return the measures over all games of a matchup."""
     group = np.zeros(len(table), np.int64)
     return {
         "games": len(table),
-        "measures": _means(covers.group_measures(table, group, 1, course), 0),
-        "usage_entropy": float(covers.action_use_entropy(table, group, 1)[0]),
+        "measures": _means(group_measures(table, group, 1, course), 0),
+        "usage_entropy": float(action_use_entropy(table, group, 1)[0]),
     }
 
 
-def _quality_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
-    """Return the measures of the games that the rulebook offers."""
-    results = []
-    for kind in PUBLISHED_GAMES:
-        for entry in config.classes:
-            for n in config.players:
-                name = quality_matchup(kind, entry.player, n)
-                table = played.tables("quality").get(name)
-                if table is not None:
-                    results.append(
-                        {
-                            "game": kind,
-                            "player": entry.player,
-                            "players": n,
-                            **_measured(table, played.courses("quality")[name]),
-                            "seats": covers.seat_win_rates(table),
-                            "scores": np.bincount(np.clip(table.scores.ravel(), 0, None)),
-                        }
-                    )
-    return results
+def _quality_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, Any]]:
+    """Yield the measures of the variants in the rulebook."""
+    for kind, entry, n in product(PUBLISHED_GAMES, config.classes, config.players):
+        name = matchup_name(n, kind, entry.player)
+        if (table := played.tables("quality").get(name)) is not None:
+            yield {
+                "game": kind,
+                "player": entry.player,
+                "players": n,
+                **_measured(table, played.courses("quality")[name]),
+                "seats": seat_win_rates(table),
+                "scores": np.bincount(np.clip(table.scores.ravel(), 0, None)),
+            }
 
 
-def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list[dict[str, Any]]:
-    """Return the advantage of each class over the next weaker one in the published games."""
-    results = []
-    for kind in PUBLISHED_GAMES:
-        for n in config.players:
-            for weaker, stronger in pairwise(config.names(n)):
-                table = tables.get(skill_matchup(kind, weaker, stronger, n))
-                if table is None:
-                    continue
-                ratings = rate(table, reference=weaker, seed=config.seed)
-                i = ratings.players.index(stronger)
-                results.append(
-                    {
-                        "game": kind,
-                        "players": n,
-                        "weaker": weaker,
-                        "stronger": stronger,
-                        "games": len(table),
-                        "rating": ratings.elo[i],
-                        **{end: getattr(ratings, end)[i] for end in ("error", "low", "high")},
-                        "win_share": ratings.statistics.win_rate[i],
-                        **{f"win_share_{end}": getattr(ratings.statistics, end)[i] for end in ("low", "high")},
-                    }
-                )
-    return results
+def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> Iterator[dict[str, Any]]:
+    """Yield the advantage of each class over the next weaker class, in the variants of the rulebook."""
+    for kind, n in product(PUBLISHED_GAMES, config.players):
+        for weaker, stronger in pairwise(config.names(n)):
+            table = tables.get(matchup_name(n, kind, f"{stronger} against {weaker}"))
+            if table is None:
+                continue
+            ratings = rate(table, reference=weaker, seed=config.seed)
+            i = ratings.players.index(stronger)
+            yield {
+                "game": kind,
+                "players": n,
+                "weaker": weaker,
+                "stronger": stronger,
+                "games": len(table),
+                "rating": ratings.elo[i],
+                **{end: getattr(ratings, end)[i] for end in ("error", "low", "high")},
+                "win_share": ratings.statistics.win_rate[i],
+                **{f"win_share_{end}": getattr(ratings.statistics, end)[i] for end in ("low", "high")},
+            }
 
 
-def _cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
-    """Return the distribution over all sets of five covered actions, and the replayed sets."""
-    results = []
+def _cover_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, Any]]:
+    """Yield the distribution over all sets of five covered actions, and the measures of the selected sets."""
     for n in config.players:
-        table, again = (played.tables(part).get(cover_matchup(n)) for part in ("covers", "again"))
+        table, again = (played.tables(part).get(matchup_name(n)) for part in ("covers", "again"))
         if table is None:
             continue
-        sets, group = covers.group_by_cover(table)
-        first = covers.group_measures(table, group, len(sets))
-        first_game = np.flatnonzero(sets == covers.FIRST_GAME)
-        bare = played.tables("again").get(uncovered_matchup(n))
+        sets, group = group_by_cover(table)
+        first = group_measures(table, group, len(sets))
+        first_game = np.flatnonzero(sets == FIRST_GAME)
+        uncovered = matchup_name(n, "nothing covered")
+        bare = played.tables("again").get(uncovered)
         entry: dict[str, Any] = {
             "players": n,
             "games": len(table),
             "sets": len(sets),
             "distribution": {name: np.sort(m.mean) for name, m in first.items()},
             "first_game": _means(first, int(first_game[0])) if len(first_game) else None,
-            "nothing_covered": None if bare is None else _measured(bare, played.courses("again")[uncovered_matchup(n)]),
+            "nothing_covered": None if bare is None else _measured(bare, played.courses("again")[uncovered]),
             "again": [],
         }
         if again is not None:
-            chosen, group = covers.group_by_cover(again)
-            fresh = covers.group_measures(again, group, len(chosen), played.courses("again")[cover_matchup(n)])
-            entropy = covers.action_use_entropy(again, group, len(chosen))
+            chosen, group = group_by_cover(again)
+            fresh = group_measures(again, group, len(chosen), played.courses("again")[matchup_name(n)])
+            entropy = action_use_entropy(again, group, len(chosen))
             entry["again_games"] = len(again)
             entry["again"] = [
                 {
                     "covered": [action for i, action in enumerate(BOARD_ACTIONS) if covered >> i & 1],
-                    "first_game": covered == covers.FIRST_GAME,
+                    "first_game": covered == FIRST_GAME,
                     "measures": _means(fresh, row),
                     "usage_entropy": entropy[row],
                 }
                 for row, covered in enumerate(chosen.tolist())
             ]
-        results.append(entry)
-    return results
+        yield entry
 
 
 def _confirmations(config: StudyConfig, played: PlayedParts, left_out: Container[str]) -> list[dict[str, Any]]:
     """Return the results of the confirmatory tests."""
-    if not played.has("confirm") or not played.has("screen"):  # the screening experiment names the candidates
+    if not played.has("confirm") or not played.has("screen"):  # the screening experiment selects the candidates
         return []
     tables = played.tables("confirm")
     return [
-        asdict(candidate) | screening.confirmation_data(tables[candidate.table(way)], candidate, way, config.confirm)
-        for candidate in screening.select_candidates(config, played.tables("screen"), left_out)
-        for way in screening.HANDICAP_KINDS
+        asdict(candidate) | confirmation_data(tables[candidate.table(way)], candidate, way, config.confirm)
+        for candidate in select_candidates(config, played.tables("screen"), left_out)
+        for way in HANDICAP_KINDS
         if candidate.table(way) in tables
     ]

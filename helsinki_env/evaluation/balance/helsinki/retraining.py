@@ -1,29 +1,28 @@
 """Check whether conclusions hold for agents trained without the action.
 
-A balance study denies actions to players that have learned to play with all of them. The measured effect may be habit:
-a player that has learned to play without the action might lose less. Here networks are trained from scratch, with the
-action and with the action covered for all, and play each other. Each network is a training run, each part of the games
-a resumable tournament. A seat lacks an action in three ways, on the same deals:
+A balance study denies actions to players trained with all actions. The measured effect may partly be habit: a player
+trained without the action might lose less. This study trains networks from scratch, with all actions and with one
+action covered for all seats, and lets them play each other. Each network is a training run, and each part of the games
+is a resumable tournament. A seat lacks an action in three conditions, on the same deals:
 
-- **habit** (zero-shot): a network trained with all actions is denied it, as in the screening experiment; the others
-  have it;
-- **retrained**: a network trained without it is denied it in that seat;
-- **at home**: a network trained without it plays the others in games where it is covered for all. A network that is
-  weaker here is weaker for reasons other than the action. A stronger one may benefit from having trained on exactly
-  this game.
+- **habit** (zero-shot): a network trained with all actions is denied the action; the other seats have it;
+- **retrained**: a network trained without the action is denied it; the other seats have it;
+- **at home**: a network trained without the action plays against networks trained with all actions, and the action is
+  covered for all seats. If it is weaker here, the action is not the reason. If it is stronger, it may benefit from
+  training on exactly this game.
 
-As in a study, conclusions rest on the deviation: the effect of having an action minus the mean effect of all fifteen.
-*Habit* is the estimate from the screening experiment of a network trained with all actions. *Retrained* uses a seat
-that is denied the action and has learned without it, among others that have it. Its effect is the seat's win rate below
-the chance level, minus the mean effect in the screening experiment of the same seed.
+As in a study, conclusions depend on the deviation: the effect of an action minus the mean effect of all fifteen.
+*Habit* is the estimate from the screening experiment of a network trained with all actions. *Retrained* is the
+difference between the chance level and the win rate of a seat that was trained without the action and is denied it,
+minus the mean effect in the screening experiment of the same seed.
 
-A claim **stands** if for every seed the interval lies entirely beyond the margin on the claimed side. It **falls** if
-for every seed no part of the interval does. Otherwise it is **undecided**. Intervals hold simultaneously for all
-actions, seeds and numbers of players, separately for habit and retrained.
+A claim **stands** if the interval lies entirely beyond the margin on the claimed side for every seed. It **falls** if
+no part of the interval does so for any seed. Otherwise it is **undecided**. Intervals hold simultaneously for all
+actions, seeds and player counts, separately for habit and retrained.
 
-Networks trained in the same way differ in strength by more than a conclusion allows for. The gain from training without
-an action (*regained*) is therefore also reported as the mean over actions, with an interval over seeds. Each seed
-counts as one observation, because its networks played each other.
+Networks trained in the same way differ in strength by more than these intervals cover. The gain from training without
+an action (*regained*) is therefore also reported as the mean over actions, with an interval over seeds. Each seed is
+one observation, because its networks play each other.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -55,31 +55,21 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     versions_text,
 )
 from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates, findings
+from helsinki_env.evaluation.balance.helsinki.estimates import ablation_games
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
-from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
 from helsinki_env.evaluation.balance.helsinki.tune.report import action_label_markdown, interval_text
-from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal, proportion_interval, student_quantile
+from helsinki_env.evaluation.match_stats import fractional_wins, mean_and_half_width, mean_by_deal, proportion_interval
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.utils.files import check_no_link
 from helsinki_env.utils.markdown import all_printable, code_span, escape_outside_code, markdown_table
 
-__all__ = [
-    "TEST_CONDITIONS",
-    "ClaimDirection",
-    "RetrainingConfig",
-    "RetrainingStudy",
-    "Train",
-    "TrainingJob",
-    "claim_conclusion",
-    "retraining_report_files",
-    "retraining_results",
-]
+__all__ = ["RetrainingConfig", "RetrainingStudy", "TrainingJob", "retraining_report_files", "retraining_results"]
 
 
 ClaimDirection = Literal["too strong", "too weak"]
 """Conclusion of a study on an action."""
 TEST_CONDITIONS = ("habit", "retrained", "at home")
-"""Ways in which a seat lacks an action."""
+"""Conditions in which a seat lacks an action."""
 _PARTS = ("screen", "meetings")
 _MOST_NETWORKS = 20
 
@@ -92,11 +82,10 @@ class RetrainingConfig(ConfigFile):
         name: name of the study.
         seed: seed of the whole study; the training seeds start at it.
         claims: conclusions to re-test, by action name.
-        preset: training configuration of all networks: a name in ``configs/training``, or a path.
-        seeds: number of networks trained with all actions, and without each action of `claims`.
-        screen: games of every network trained with all actions, with seats denied actions by a design, by number of
-            players.
-        meetings: games of each way in which a seat lacks an action, for the same numbers of players.
+        preset: training configuration of all networks, a name in ``configs/training`` or a path.
+        seeds: number of networks trained with all actions, and number trained without each action of `claims`.
+        screen: games of the screening experiment of each network trained with all actions, by player count.
+        meetings: games of each condition in which a seat lacks an action, for the same player counts.
         design: design of the screening experiment.
         band: half width of the equivalence margin, win %.
         level: simultaneous coverage of all intervals of the screening experiments, and of all those of the meetings.
@@ -133,11 +122,11 @@ class RetrainingConfig(ConfigFile):
             check_screen(counts, key)
         check_design(self.design, "design")
         if not self.screen or tuple(self.screen) != tuple(self.meetings):
-            field_entry(self, "meetings").fail("games for the same numbers of players as for screen, at least one")
+            field_entry(self, "meetings").fail("games for the same player counts as for screen, at least one")
 
     @property
     def players(self) -> tuple[int, ...]:
-        """Numbers of players, ascending."""
+        """Player counts, ascending."""
         return tuple(self.screen)
 
     @property
@@ -148,7 +137,7 @@ class RetrainingConfig(ConfigFile):
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A network to train, with an action covered for all during training, or without one ("")."""
+    """A network to train, with an action covered for all seats during training ("": none)."""
 
     seed: int
     without: str = ""
@@ -160,21 +149,11 @@ class TrainingJob:
 
 
 Train = Callable[[TrainingJob, Path], None]
-"""Trains a network in a folder, or resumes its training if unfinished; the result is ``best.safetensors``."""
+"""Function that trains a network in a folder, or resumes its training; the result is ``best.safetensors``."""
 
 
 class RetrainingStudy:
-    """Networks and games of a retraining study in their folder.
-
-    Args:
-        config: configuration of the study.
-        folder: folder of all networks and games.
-        train: function that trains a network.
-        run: function that plays a part.
-
-    Attributes:
-        tournaments: the played parts.
-    """
+    """Networks and games of a retraining study in their folder; `train` and `run` train a network and play a part."""
 
     def __init__(self, config: RetrainingConfig, folder: Path, train: Train, run: RunTournament) -> None:
         self.config, self.folder, self._train = config, folder, train
@@ -182,7 +161,7 @@ class RetrainingStudy:
 
     @property
     def learners(self) -> list[TrainingJob]:
-        """All networks to train: for each seed one with all actions, then one without each re-tested action."""
+        """The networks to train: for each seed one with all actions, then one without each re-tested action."""
         return [
             TrainingJob(seed, without) for seed in self.config.training_seeds for without in ("", *self.config.claims)
         ]
@@ -204,7 +183,7 @@ class RetrainingStudy:
             self._train(learner, folder)
 
     def screens(self) -> dict[tuple[int, int], MatchupGames]:
-        """Return the games of the screening experiments by training seed and number of players; play missing ones."""
+        """Play missing screening games, and return all by training seed and player count."""
         tables = {
             (seed, n): {
                 "name": f"{TrainingJob(seed).name}, {n} players",
@@ -213,24 +192,21 @@ class RetrainingStudy:
                 "game": {"num_players": n},
                 "screen": asdict(self.config.design),
             }
-            for seed in self.config.training_seeds
-            for n in self.config.players
+            for seed, n in product(self.config.training_seeds, self.config.players)
         }
         return dict(zip(tables, self._play("screen", list(tables.values())), strict=True))
 
     def meetings(self) -> dict[tuple[str, int, int, str], MatchupGames]:
-        """Return the games of the meetings by action, seed, number of players and way; play missing ones."""
+        """Play missing meetings, and return all by action, seed, player count and condition."""
         tables = {
             (action, seed, n, way): table
-            for action in self.config.claims
-            for seed in self.config.training_seeds
-            for n in self.config.players
+            for action, seed, n in product(self.config.claims, self.config.training_seeds, self.config.players)
             for way, table in self._meetings(action, seed, n)
         }
         return dict(zip(tables, self._play("meetings", list(tables.values())), strict=True))
 
     def _meetings(self, action: str, seed: int, n: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the matchups in which a seat lacks an action, by way."""
+        """Yield the matchups in which a seat lacks an action, by condition."""
         with_all, without = self.player(TrainingJob(seed)), self.player(TrainingJob(seed, action))
         denied = {"handicap": {"denied": [[action], *([] for _ in range(n - 1))]}}
         ways: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
@@ -259,7 +235,7 @@ Data = Mapping[str, Any]
 
 
 def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
-    """Train and play what is missing, and return all results with a digest."""
+    """Train missing networks, play missing games, and return all results with a digest."""
     config = retrained.config
     retrained.train()
     effects = {key: estimate_win_effects(ablation_games(table)) for key, table in retrained.screens().items()}
@@ -285,7 +261,7 @@ def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
 
 
 def _win_rate_without(table: MatchupGames, action: str, player: str | None) -> Array:
-    """Return the win share of the seat that is denied the action, or of a player's seat, by deal, float64 (D,)."""
+    """Return the win rate of the seat that is denied the action, or of a player, by deal, float64 (D,)."""
     if player is not None:
         without = table.seating == table.players.index(player)
     else:
@@ -294,7 +270,7 @@ def _win_rate_without(table: MatchupGames, action: str, player: str | None) -> A
 
 
 def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffects]) -> list[dict[str, Any]]:
-    """Return the screening estimates of all actions in the form that `figures` draws."""
+    """Return the screening estimates of all actions in the form for `forest_plot`."""
     estimates = [EffectEstimates(n, f"seed {seed}", seed, e.power, e.covariance) for (seed, n), e in effects.items()]
     found = findings(estimates, config.level)
     return [
@@ -325,33 +301,31 @@ def _meetings(
     effects: Mapping[tuple[int, int], WinEffects],
     shares: Mapping[tuple[str, int, int, str], Array],
 ) -> list[dict[str, Any]]:
-    """Return the win rate of the seat without an action, and the resulting effect of the action."""
+    """Return the win rate of the seat without an action in each condition, and the effect of the action."""
     meetings: list[dict[str, Any]] = []
     errors: list[float] = []
     mean = np.full(len(BOARD_ACTIONS), 1 / len(BOARD_ACTIONS))
-    for action in config.claims:
-        for seed in config.training_seeds:
-            for n in config.players:
-                by_way = {way: shares[action, seed, n, way] for way in TEST_CONDITIONS}
-                habit, without = by_way["habit"], by_way["retrained"]
-                power, screened = 100 * (1 / n - without.mean()), effects[seed, n]
-                variance = 1e4 * without.var(ddof=1) / len(without) + mean @ screened.covariance @ mean
-                errors.append(float(np.sqrt(variance)))
-                regained, half = _mean(100 * (without - habit))
-                meetings.append(
-                    {
-                        "action": action,
-                        "seed": seed,
-                        "players": n,
-                        "decks": len(without),
-                        "won": {way: _won(share) for way, share in by_way.items()},
-                        "regained": regained,
-                        "regained_low": regained - half,
-                        "regained_high": regained + half,
-                        "power": float(power),
-                        "deviation": float(power - screened.power.mean()),
-                    }
-                )
+    for action, seed, n in product(config.claims, config.training_seeds, config.players):
+        by_way = {way: shares[action, seed, n, way] for way in TEST_CONDITIONS}
+        habit, without = by_way["habit"], by_way["retrained"]
+        power, screened = 100 * (1 / n - without.mean()), effects[seed, n]
+        variance = 1e4 * without.var(ddof=1) / len(without) + mean @ screened.covariance @ mean
+        errors.append(float(np.sqrt(variance)))
+        regained, half = mean_and_half_width(100 * (without - habit))
+        meetings.append(
+            {
+                "action": action,
+                "seed": seed,
+                "players": n,
+                "decks": len(without),
+                "won": {way: _won(share) for way, share in by_way.items()},
+                "regained": regained,
+                "regained_low": regained - half,
+                "regained_high": regained + half,
+                "power": float(power),
+                "deviation": float(power - screened.power.mean()),
+            }
+        )
     quantile = simultaneous_quantile(np.diag(np.square(errors)), config.level)
     for one, error in zip(meetings, errors, strict=True):
         one["deviation_low"] = one["deviation"] - quantile * error
@@ -362,12 +336,6 @@ def _meetings(
 def _won(share: Array) -> dict[str, float]:
     ends = proportion_interval(share[:, None], np.ones((len(share), 1)))
     return {key: float(100 * end[0]) for key, end in zip(("share", "low", "high"), ends, strict=True)}
-
-
-def _mean(values: Array) -> tuple[float, float]:
-    """Return a mean over independent values, such as deals, and the half width of its 95% interval."""
-    error = float(values.std(ddof=1)) / np.sqrt(len(values))
-    return float(values.mean()), float(student_quantile(len(values)) * error)
 
 
 def _verdict(
@@ -387,7 +355,7 @@ def _verdict(
 
 
 def claim_conclusion(intervals: Sequence[tuple[float, float]], claim: str, band: float) -> str:
-    """Return the conclusion on a claim (stands, falls, undecided) from intervals of deviations, one for each seed."""
+    """Return the conclusion on a claim (stands, falls, undecided), given the interval of the deviation by seed."""
     sides = [(low, high) if claim == "too strong" else (-high, -low) for low, high in intervals]
     if all(low > band for low, _ in sides):
         return "stands"
@@ -395,7 +363,7 @@ def claim_conclusion(intervals: Sequence[tuple[float, float]], claim: str, band:
 
 
 def _network(retrained: RetrainingStudy, learner: TrainingJob, digests: Mapping[str, str]) -> dict[str, Any]:
-    """Return training details and strength of a network, from its training summary."""
+    """Return the details in the training summary of a network."""
     data = read_json(retrained.folder_of(learner) / "summary.json", StudyError)
     return {
         "name": learner.name,
@@ -422,7 +390,7 @@ def _summary(config: RetrainingConfig, verdicts: Sequence[Data], meetings: Seque
         sentences.append(f"'{action}' with {one['players']} players, {one['claim']}: {conclusion}.")
     seeds = "one seed" if config.seeds == 1 else f"all {config.seeds} seeds"
     sentences.append(
-        f"A claim stands if for {seeds} the whole interval lies beyond the margin of ±{config.band:g} games of 100 on "
+        f"A claim stands if for {seeds} the whole interval lies beyond the margin of ±{config.band:g} games per 100 on "
         f"the claimed side. It falls if for {seeds} no part of the interval does ({100 * config.level:g}% for all "
         "intervals together)."
     )
@@ -430,7 +398,7 @@ def _summary(config: RetrainingConfig, verdicts: Sequence[Data], meetings: Seque
 
 
 def _averages(meetings: Sequence[Data], n: int) -> str:
-    """Return the effect of training without an action, the mean over actions, with an interval over seeds."""
+    """Return a sentence on the mean gain from training without an action, with an interval over seeds."""
     by_seed: dict[int, list[Data]] = {}
     for one in meetings:
         if one["players"] == n:
@@ -439,13 +407,14 @@ def _averages(meetings: Sequence[Data], n: int) -> str:
     at_home = [np.mean([one["won"]["at home"]["share"] for one in own]) for own in by_seed.values()]
     return (
         f"With {n} players, on average over all actions and {len(by_seed)} seeds, a seat that alone is denied an "
-        f"action gains {_over_seeds(regained, '+')} games of 100 from training without it. Where the action is covered "
-        f"for all, a network trained without it wins {_over_seeds(at_home)} of 100; the chance level is {100 / n:.3g}."
+        f"action gains {_over_seeds(regained, '+')} games per 100 by training without it. If the action is covered for "
+        f"all seats, a network trained without it wins {_over_seeds(at_home)} per 100; the chance level is "
+        f"{100 / n:.3g}."
     )
 
 
 def _over_seeds(values: Sequence[float], sign: str = "") -> str:
-    middle, half = _mean(np.array(values))
+    middle, half = mean_and_half_width(np.array(values))
     return f"{middle:{sign}.1f} ({middle - half:{sign}.1f} to {middle + half:{sign}.1f})"
 
 
@@ -464,7 +433,7 @@ def retraining_report_files(data: Data) -> dict[Path, bytes]:
 
 
 def _retested(data: Data, claims: Sequence[str]) -> Iterator[Data]:
-    """Yield the re-tested actions, zero-shot and retrained, in the form of a forest plot."""
+    """Yield the estimates for re-tested actions, habit and retrained, in the form for `forest_plot`."""
     seeds = sorted({entry["seed"] for entry in data["screen"]})
     for n in sorted({entry["players"] for entry in data["screen"]}):
         habit = {entry["seed"]: entry["actions"] for entry in data["screen"] if entry["players"] == n}
@@ -483,19 +452,19 @@ def _page(data: Data) -> Iterator[str]:
     yield "\n".join(f"- {escape_outside_code(sentence)}" for sentence in data["summary"])
     yield "![Effect of each action minus the mean effect](images/retrained-forest.svg)"
     yield (
-        "*Effect of each action minus the mean effect. Habit: a network trained with all actions is denied actions by "
-        "design, in all seats. Retrained: a seat is denied the action and was trained without it, among others that "
-        "have it. Lines: intervals that hold simultaneously, separately for habit and retrained. Gray: the equivalence "
+        "*Effect of each action minus the mean effect. Habit: the design denies actions to a network trained with all "
+        "actions, in all seats. Retrained: one seat is denied the action and was trained without it; the others have "
+        "it. Lines: intervals that hold simultaneously, separately for habit and retrained. Gray: the equivalence "
         "margin.*"
     )
     yield _verdicts(data)
-    yield "## What a seat wins without the action"
+    yield "## Win rates without the action"
     yield (
-        "Games won of 100, with individual 95% intervals, on the same deals. The intervals cover the luck of deals, "
+        "Games won per 100, with individual 95% intervals, on the same deals. The intervals cover the luck of deals, "
         "not the differences between networks trained in the same way. Habit: a network trained with all actions is "
         "denied the action. Retrained: a network trained without the action is denied it. Regained: the difference. At "
-        "home: the network trained without the action, where it is covered for all, against those trained with it. A "
-        "win rate above the chance level there comes from its strength, or from training on exactly this game."
+        "home: a network trained without the action against networks trained with it, with the action covered for all "
+        "seats. A win rate above the chance level there comes from its strength, or from training on exactly this game."
     )
     yield _meeting_table(data)
     yield "## All actions (habit)"

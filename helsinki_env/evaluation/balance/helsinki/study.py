@@ -2,15 +2,15 @@
 
 The parts are tournaments (`helsinki_env.evaluation.arena`), each in its own folder with its own deals:
 
-- the qualification (`gate`): does a player cope with disabled actions?
-- the screening experiment (`screen`): every seat is denied actions by a balanced design;
-- its repetition with other component files (`variants`);
-- the games that the rulebook offers (`quality`);
-- all sets of five covered actions (`covers`), and again the sets at the ends (`again`);
-- the confirmatory test of the candidates (`confirm`).
+- `gate`: qualification of players, by their strength with disabled actions;
+- `screen`: screening experiment, in which a balanced design denies actions to every seat;
+- `variants`: the screening experiment with other component files;
+- `quality`: the variants in the rulebook;
+- `covers`: all sets of five covered actions;
+- `again`: fresh games with the extreme sets of `covers`;
+- `confirm`: confirmatory test of the candidates.
 
-The games of `again` and `confirm` depend on the results of earlier parts. Results find their games by the names of the
-matchups.
+The games of `again` and `confirm` depend on the results of earlier parts. Matchup names connect results and games.
 """
 
 from __future__ import annotations
@@ -38,9 +38,6 @@ from helsinki_env.evaluation.balance.helsinki.base import (
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
 __all__ = [
-    "DEPENDENT",
-    "PUBLISHED_GAMES",
-    "STUDY_PARTS",
     "Candidate",
     "ConfirmationConfig",
     "CoversConfig",
@@ -49,17 +46,10 @@ __all__ = [
     "StudyConfig",
     "StudyError",
     "VariantsConfig",
-    "cover_matchup",
-    "qualification_matchup",
-    "quality_matchup",
-    "screening_matchup",
-    "skill_matchup",
-    "uncovered_matchup",
-    "variant_matchup",
-]  # fmt: skip
+]
 
 STUDY_PARTS = ("gate", "screen", "variants", "quality", "covers", "again", "confirm")
-"""The parts, in playing order."""
+"""The parts in playing order."""
 DEPENDENT = ("again", "confirm")
 """Parts whose games depend on the results of other parts."""
 PUBLISHED_GAMES: dict[str, dict[str, Any]] = {
@@ -67,10 +57,10 @@ PUBLISHED_GAMES: dict[str, dict[str, Any]] = {
     "first game": {"covered": "first_game"},
     "dry roads": {"dry_roads": True},
 }
-"""Games that the rulebook offers, as keys of a game configuration."""
-#: Minimum number of games for a rating, so that every number of players has several deals.
+"""Variants in the rulebook, as keys of a game configuration."""
+#: Minimum number of games for a rating, so that there are several deals with each player count.
 _LEAST_GAMES = 24
-#: Deals with nothing covered, as a multiple of those of a covered set: every set is compared with these games.
+#: Number of deals with nothing covered, the baseline of all sets, relative to that of a set.
 _BARE = 20
 
 
@@ -80,9 +70,8 @@ class Population:
 
     Attributes:
         player: player name for `helsinki_env.agents.registry.make_player`.
-        games: number of games by number of players; 0 or missing: none.
-        quality: number of games of each kind of published game, see `StudyConfig.quality`; None: the number given
-            there. Slow players may play fewer.
+        games: number of games by player count; 0 or missing: none.
+        quality: number of games of each variant; None: `StudyConfig.quality`.
     """
 
     player: str
@@ -99,13 +88,12 @@ class Population:
 
 @dataclass(frozen=True)
 class QualificationConfig:
-    """Qualification of evaluators: players that play as well with disabled actions as with all actions.
+    """Qualification of evaluators: players that are as strong with disabled actions as with all actions.
 
     Attributes:
         reference: reference player.
-        games: number of games on the full board, and again with five actions disabled for each seat by the design.
-        lost: largest accepted loss in Elo points relative to the reference. A player that loses significantly more is
-            rejected.
+        games: number of games on the full board, and with five actions denied to each seat by the design.
+        lost: maximum loss in Elo points relative to the reference. Players that lose significantly more are rejected.
     """
 
     reference: str = "heuristic"
@@ -124,9 +112,9 @@ class CoversConfig:
     """Effect of disabling five actions for all players.
 
     Attributes:
-        players: the two players, the stronger first. The stronger player's win rate measures the room for skill.
-        decks: number of deals for each of the 3,003 sets, by number of players; 0 or missing: none.
-        again: number of sets at either end of every measure that are replayed on fresh deals. 50 random sets are added.
+        players: the two players, the stronger first; the win rate of the stronger measures the room for skill.
+        decks: number of deals for each of the 3,003 sets, by player count; 0 or missing: none.
+        again: number of sets at both ends of every measure that play fresh deals, together with 50 random sets.
         again_decks: number of deals for each of these sets.
     """
 
@@ -146,12 +134,12 @@ class CoversConfig:
 
 @dataclass(frozen=True)
 class VariantsConfig:
-    """Repeated screening experiments that vary the reconstructed values of the component file.
+    """Screening experiments that vary the reconstructed values of the component file.
 
     Attributes:
         components: names in configs/components or paths.
         player: player in all seats.
-        games: number of games for each component file, by number of players.
+        games: number of games for each component file, by player count.
     """
 
     components: tuple[str, ...] = ()
@@ -168,14 +156,13 @@ class VariantsConfig:
 
 @dataclass(frozen=True)
 class ConfirmationConfig:
-    """Sequential confirmatory test of the candidates on fresh games, one deal at a time.
+    """Sequential confirmatory test of the candidates on fresh deals.
 
     Attributes:
-        suspects: number of candidates for each number of players: the actions farthest from the mean.
+        suspects: number of candidates for each player count, the actions farthest from the mean.
         decks: maximum number of deals.
-        error: rate of either type of error.
-        player: class that selects the candidates and plays the games; None: the strongest class with each number of
-            players.
+        error: rate of both types of error.
+        player: class that selects the candidates and plays the games; None: the strongest class for each player count.
     """
 
     suspects: int = 3
@@ -192,52 +179,27 @@ class ConfirmationConfig:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate: an action that the screening experiment finds far from the mean."""
+    """An action with an effect far from the mean in the screening experiment."""
 
     players: int
     player: str
     action: str
-    above: bool  # whether it seems stronger than the mean, not weaker
+    above: bool  # whether its effect is above the mean
     mean: float  # mean marginal effect of all actions, win %
 
     def table(self, way: str) -> str:
-        """Return the name of its matchup for one handicap: "denied", "alone" or "forced"."""
+        """Return the name of its matchup with a handicap: "denied", "alone" or "forced"."""
         return f"{self.action} {way}, {self.player}, {self.players} players"
 
 
-def screening_matchup(player: str, players: int) -> str:
-    """Return the name of a matchup of the screening experiment."""
-    return f"{player}, {players} players"
+def matchup_name(players: int, *parts: str) -> str:
+    """Return the name of a matchup, such as "greedy, 2 players"."""
+    return ", ".join([*parts, f"{players} players"])
 
 
 def qualification_matchup(player: str, players: int, denied: bool) -> str:
-    """Return the name of a qualification matchup: with the full board, or with five actions denied to every seat."""
-    return f"{player}, {players} players, {'five denied' if denied else 'full board'}"
-
-
-def variant_matchup(components: str, players: int) -> str:
-    """Return the name of a matchup of the variants."""
-    return f"{Path(components).stem}, {players} players"
-
-
-def quality_matchup(kind: str, player: str, players: int) -> str:
-    """Return the name of a matchup of a published game."""
-    return f"{kind}, {player}, {players} players"
-
-
-def skill_matchup(kind: str, weaker: str, stronger: str, players: int) -> str:
-    """Return the name of a matchup of a published game with a stronger player in one seat."""
-    return f"{kind}, {stronger} against {weaker}, {players} players"
-
-
-def cover_matchup(players: int) -> str:
-    """Return the name of a matchup of covered sets."""
-    return f"{players} players"
-
-
-def uncovered_matchup(players: int) -> str:
-    """Return the name of the matchup with nothing covered, for the players of the covered sets."""
-    return f"nothing covered, {players} players"
+    """Return the name of a qualification matchup, with the full board or with five actions denied to every seat."""
+    return f"{matchup_name(players, player)}, {'five denied' if denied else 'full board'}"
 
 
 @dataclass(frozen=True)
@@ -253,8 +215,8 @@ class StudyConfig(ConfigFile):
         level: simultaneous coverage of all intervals of the study.
         screen: design of the screening experiment.
         gate, covers, variants, confirm: configuration of these parts.
-        quality: games of each kind of published game, for every number of players. Every class plays against itself,
-            and every class but the weakest plays in one seat against the next weaker. Classes may override it.
+        quality: number of games of each variant, for each player count. Every class plays against itself, and every
+            class except the weakest plays one seat against the next weaker class. `Population.quality` overrides it.
     """
 
     WHAT, FOLDER, FILE, MAX_SEED = "study", "balance", "study.json", 2**56
@@ -297,11 +259,11 @@ class StudyConfig(ConfigFile):
 
     @property
     def players(self) -> tuple[int, ...]:
-        """Numbers of players of the screening experiment, ascending."""
+        """Player counts of the screening experiment, ascending."""
         return tuple(n for n in (2, 3, 4) if any(entry.games.get(n) for entry in self.classes))
 
     def names(self, players: int) -> list[str]:
-        """Return the names of the classes that play with this number of players, weakest first."""
+        """Return the names of the classes with games for this player count, weakest first."""
         return [entry.player for entry in self.classes if entry.games.get(players)]
 
     @property
@@ -311,7 +273,7 @@ class StudyConfig(ConfigFile):
         return (*classes, self.gate.reference, *self.covers.players, self.variants.player)
 
     def check_size(self) -> None:
-        """Reject a study from a file that could not be reported after hours of games."""
+        """Reject studies with too few games for a report."""
         check_design(self.screen, "screen")
         for i, entry in enumerate(self.classes):
             check_screen(entry.games, f"classes[{i}].games")
@@ -324,7 +286,7 @@ class StudyConfig(ConfigFile):
 
     @property
     def known_plans(self) -> list[Plan]:
-        """Plans of all parts that do not depend on others; checks them."""
+        """Plans of all parts that do not depend on others."""
         plans = [self.plan(part) for part in STUDY_PARTS if part not in DEPENDENT]
         return [plan for plan in plans if plan is not None]
 
@@ -338,14 +300,14 @@ class StudyConfig(ConfigFile):
 
         Args:
             part: one of `STUDY_PARTS`.
-            found: results of earlier parts: the indices of the covered sets to replay, by number of players
-                (``again``), or the `Candidate` list (``confirm``).
+            found: results of earlier parts: the indices of the covered sets by player count (``again``), or the
+                `Candidate` list (``confirm``).
         """
         tables = getattr(self, f"_{part}")(*((found,) if part in DEPENDENT else ()))
         return plan_from_matchups(self.seed_of(part), tables) if tables else None
 
     def seed_of(self, part: str) -> int:
-        """Return the seed of a part; every part has its own deals."""
+        """Return the seed of a part."""
         return self.seed * len(STUDY_PARTS) + STUDY_PARTS.index(part)
 
     def _game(self, players: int, **changes: Any) -> dict[str, Any]:
@@ -373,7 +335,7 @@ class StudyConfig(ConfigFile):
 
     def _screen(self) -> list[dict[str, Any]]:
         return [
-            self._screening(screening_matchup(entry.player, n), entry.player, entry.games[n], self._game(n))
+            self._screening(matchup_name(n, entry.player), entry.player, entry.games[n], self._game(n))
             for entry in self.classes
             for n in self.players
             if entry.games.get(n)
@@ -382,8 +344,8 @@ class StudyConfig(ConfigFile):
     def _variants(self) -> list[dict[str, Any]]:
         v = self.variants
         return [
-            self._screening(variant_matchup(components, n), v.player, v.games[n], self._game(n, components=components))
-            for components in v.components
+            self._screening(matchup_name(n, Path(path).stem), v.player, v.games[n], self._game(n, components=path))
+            for path in v.components
             for n in self.players
             if v.games.get(n)
         ]
@@ -397,19 +359,19 @@ class StudyConfig(ConfigFile):
                     entry.player: {"games": self.quality if entry.quality is None else entry.quality, "game": game}
                     for entry in self.classes
                 }
-                tables += [{"name": quality_matchup(kind, one, n), "players": [one], **played[one]} for one in names]
+                tables += [{"name": matchup_name(n, kind, one), "players": [one], **played[one]} for one in names]
                 for one, other in pairwise(names):
-                    lineups = [[one] * (n - 1) + [other]]
-                    tables.append({"name": skill_matchup(kind, one, other, n), "lineups": lineups, **played[other]})
+                    name, lineups = matchup_name(n, kind, f"{other} against {one}"), [[one] * (n - 1) + [other]]
+                    tables.append({"name": name, "lineups": lineups, **played[other]})
         return [table for table in tables if table["games"]]
 
     def _covered(self, n: int, games: int, **design: Any) -> dict[str, Any]:
         players = list(self.covers.players)
-        return {"name": cover_matchup(n), "players": players, "games": n * games, "game": self._game(n), **design}
+        return {"name": matchup_name(n), "players": players, "games": n * games, "game": self._game(n), **design}
 
     @property
     def cover_counts(self) -> list[int]:
-        """Numbers of players for which sets are covered."""
+        """Player counts for which sets are covered."""
         return [n for n in self.players if self.covers.decks.get(n)]
 
     def _covers(self) -> list[dict[str, Any]]:
@@ -421,7 +383,7 @@ class StudyConfig(ConfigFile):
         return [
             self._covered(n, len(numbers) * decks, cover={"size": 5, "only": list(numbers)})
             for n, numbers in zip(counts, chosen, strict=True)
-        ] + [self._covered(n, decks * _BARE) | {"name": uncovered_matchup(n)} for n in counts]
+        ] + [self._covered(n, decks * _BARE) | {"name": matchup_name(n, "nothing covered")} for n in counts]
 
     def _confirm(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         tables = []
@@ -436,6 +398,6 @@ class StudyConfig(ConfigFile):
                 "forced": {"lineups": [[f"forced:{action}:{player}", *[player] * (n - 1)]]},
             }
             if n == 2:
-                del ways["alone"]  # the other seat is denied it: the same games
+                del ways["alone"]  # "denied" has the same games
             tables += [{"name": candidate.table(way), **entry, **common} for way, entry in ways.items()]
         return tables

@@ -1,8 +1,8 @@
 """Configuration of a search for a balanced board, and its boards: the numbers that may change, and the files to play.
 
-Either numbers may change, or five actions are covered for all as in the rulebook's variant. In that case every action
-has a number that says whether it is covered. A board is the tuple of these values, in order; everything else follows
-the component file.
+A search changes costs and strengths, or it covers five actions for all seats as in the rulebook's variant. In the
+second case the numbers are 1 for covered actions and 0 for others. A board is the tuple of the numbers that may change;
+the component file determines everything else.
 
 Letters in shapes: N boards, F numbers that may change.
 """
@@ -34,23 +34,23 @@ from helsinki_env.games.helsinki.components import ComponentError, Components, l
 from helsinki_env.utils.files import atomic_write, check_no_link, remove_leftovers
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = ["BALANCE", "BOARDS", "LEAST_GAMES", "LIFT", "TuneConfig", "TuneGames"]
+__all__ = ["TuneConfig", "TuneGames"]
 
 BoardValues = tuple[int, ...]
-"""Values of the numbers that may change."""
+"""The numbers of a board that may change."""
 BoardArray = npt.NDArray[np.int64]
 """A batch of boards, (N, F)."""
 
 COVERED = 5
-"""Number of actions that the rulebook's variant covers."""
+"""Number of covered actions in the rulebook's variant."""
 
 _KINDS = ("cost", "strength")
 _COVERED = "covered"
 _WHOLE = {"all": _KINDS, "costs": _KINDS[:1], "strengths": _KINDS[1:], _COVERED: ()}
-#: Changed numbers on a random board: enough to learn from all of them, but few enough that such a board resembles one
-#: with a few changes. Each number still keeps its value on at least half of the boards.
+#: Changed numbers on a random board: few enough to resemble a board with a few changes. Each number is unchanged on at
+#: least half of the boards.
 _CHANGED = 8
-#: Number of runs of the design from which random coverings are taken.
+#: Number of runs of the base design, which supplies random coverings.
 _RUNS = len(base_design())
 
 
@@ -58,11 +58,11 @@ _RUNS = len(base_design())
 class BoardNumber:
     """A number that may change."""
 
-    action: int  # id of the action it belongs to
+    action: int  # id of its action
     kind: str  # "cost", "strength", or "covered" (0 or 1)
     was: int  # value in the component file
-    least: int  # bounds
-    most: int
+    least: int  # minimum
+    most: int  # maximum
 
     @property
     def others(self) -> tuple[int, ...]:
@@ -76,16 +76,15 @@ class BoardNumber:
 
 
 def read_numbers(data: Node, components: Components) -> tuple[BoardNumber, ...]:
-    """Return the numbers that may change, in the order of the actions, an action's cost first.
+    """Return the numbers that may change in the order of the actions, cost before strength.
 
     Args:
-        data: "all", "costs" or "strengths", within the bounds of a component file; or the range of each number by
-            action: ``{two_points: {cost: [1, 3], strength: [1, 2]}}``; or "covered", to search for five actions to
-            cover.
+        data: "all", "costs" or "strengths", within the bounds of component files; ranges by action, such as
+            ``{two_points: {cost: [1, 3], strength: [1, 2]}}``; or "covered", to search for five actions to cover.
         components: components with the published values.
 
     Raises:
-        ValueError: the error type of the entry; names key, value found and expected value.
+        ValueError: the error type of the entry; names key, value found and value expected.
     """
     if isinstance(data.value, str):
         kinds = _WHOLE[data.choice(tuple(_WHOLE), "numbers by action, or ")]
@@ -109,7 +108,7 @@ def read_numbers(data: Node, components: Components) -> tuple[BoardNumber, ...]:
 
 
 def _bounds(action: str, kind: str) -> tuple[int, int]:
-    """Return the bounds of a component file; an action without strength can only have strength 0."""
+    """Return the bounds of a number in component files, (0, 0) for the strength of an action without strength."""
     if kind == "cost":
         return 0, MAX_COST
     known = STRENGTHS.get(action)
@@ -119,7 +118,7 @@ def _bounds(action: str, kind: str) -> tuple[int, int]:
 def _limits(data: Node, action: str, kind: str) -> tuple[int, int]:
     least, most = _bounds(action, kind)
     if most == 0:
-        data.fail(f"no such key, as {action} has a cost but no strength")
+        data.fail(f"no such key, because {action} has no strength")
     low, high = (end.integer(least, most) for end in data.entries(f"numbers, from and to, {least} to {most}", length=2))
     if low > high:
         data.fail("the lower number first")
@@ -132,21 +131,18 @@ def published_board(numbers: Sequence[BoardNumber]) -> BoardValues:
 
 
 def board_changes(numbers: Sequence[BoardNumber], board: BoardValues) -> list[tuple[BoardNumber, int]]:
-    """Return the numbers that differ on a board, each with its new value."""
+    """Return the changed numbers of a board with their new values."""
     return [(number, value) for number, value in zip(numbers, board, strict=True) if value != number.was]
 
 
 def sizes(numbers: Sequence[BoardNumber], boards: BoardArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the number of changes on each board, and their total number of steps, int64 (N,) each."""
+    """Return the number of changes and the total size of the changes for each board, int64 (N,) each."""
     steps = np.abs(boards - np.array(published_board(numbers)))
     return (steps > 0).sum(axis=1), steps.sum(axis=1)
 
 
 def board_of(free: Sequence[BoardNumber], most: int, change: Node) -> BoardValues:
-    """Return the board with the changes in a report, at most `most`.
-
-    Raises the error type of the entry if the changes are not valid.
-    """
+    """Return the board with the changes in a report; raise for invalid changes, or more than `most`."""
     numbers = {(BOARD_ACTIONS[number.action], number.kind): number for number in free}
     values = {key: number.was for key, number in numbers.items()}
     entries = change.entries("changes")
@@ -155,9 +151,9 @@ def board_of(free: Sequence[BoardNumber], most: int, change: Node) -> BoardValue
         if key not in numbers:
             one.fail("a number that the search was free to change")
         if one["was"].value != numbers[key].was:
-            one["was"].fail(f"{numbers[key].was}, as the component file has it")
+            one["was"].fail(f"{numbers[key].was} as in the component file")
         if one["now"].value not in numbers[key].others or values[key] != numbers[key].was:
-            one["now"].fail(f"one of {short_repr(list(numbers[key].others))}, every number once")
+            one["now"].fail(f"one of {short_repr(list(numbers[key].others))}, and each number once")
         values[key] = one["now"].value
     if len(entries) > most:
         change.fail(f"at most {most} changes", found=str(len(entries)))
@@ -165,7 +161,7 @@ def board_of(free: Sequence[BoardNumber], most: int, change: Node) -> BoardValue
 
 
 def searches_covers(numbers: Sequence[BoardNumber]) -> bool:
-    """Return whether the search is for actions to cover."""
+    """Return whether the search covers actions."""
     return numbers[0].kind == _COVERED
 
 
@@ -180,10 +176,7 @@ def coverings() -> BoardArray:
 
 
 def random_boards(numbers: Sequence[BoardNumber], count: int, seed: int) -> list[BoardValues]:
-    """Return boards on which every number changes equally often, and equally often to each alternative value.
-
-    If actions are covered, the boards are runs of a balanced design, in which every pair is covered equally often.
-    """
+    """Return random boards (runs of a balanced design for coverings) with equally many changes of each number."""
     if searches_covers(numbers):
         return [tuple(board) for board in relabelled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
     generator = np.random.default_rng([seed, 1])
@@ -196,7 +189,7 @@ def random_boards(numbers: Sequence[BoardNumber], count: int, seed: int) -> list
 
 
 def describe_changes(numbers: Sequence[BoardNumber], board: BoardValues) -> list[str]:
-    """Return the changes on a board, one sentence for each number."""
+    """Describe the changes on a board, one phrase for each number."""
     return [_sentence(number, value) for number, value in board_changes(numbers, board)]
 
 
@@ -210,21 +203,20 @@ def _sentence(number: BoardNumber, value: int) -> str:
 
 
 def in_quotes(action: int) -> str:
-    """Return the quoted name of an action for use in a sentence."""
+    """Return the quoted name of an action for a sentence."""
     return f"'{BOARD_ACTIONS[action].replace('_', ' ')}'"
 
 
 def board_file(base: str, numbers: Sequence[BoardNumber], board: BoardValues, folder: Path) -> Path:
-    """Write the file of a board if it does not exist, and return its path; its name is derived from the changes.
+    """Return the path of a board's file, and write the file if it is missing; its name is a digest of the changes.
 
-    It is a component file, or a game file as in configs/game if actions are covered. All other values are those of the
-    component file `base`, a name in configs/components or a path.
+    It is the component file `base` (name or path) with changes, or a game file as in configs/game for coverings.
     """
     if searches_covers(numbers):
         game = {"components": base, "covered": covered_on(numbers, board)}
         path = folder / f"{digest_of(game)}.yaml"
         if not path.exists():
-            _write(path, "# Five actions are covered for all, for any number of players.\n", game)
+            _write(path, "# Five actions are covered for all seats, with any player count.\n", game)
         return path
     changes: dict[str, dict[str, int]] = {}
     for number, value in board_changes(numbers, board):
@@ -236,7 +228,7 @@ def board_file(base: str, numbers: Sequence[BoardNumber], board: BoardValues, fo
         for name, values in changes.items():
             actions[name] = actions.get(name, {}) | values
         sentences = "".join(f"# {sentence}\n" for sentence in describe_changes(numbers, board))
-        comment = f"# {base}, but for these numbers of the action board:\n{sentences}\n"
+        comment = f"# {base} with other numbers of the action board:\n{sentences}\n"
         _write(path, comment, {**data, "actions": actions})
     return path
 
@@ -252,20 +244,20 @@ LIFT = "lift"
 """The other aim of a search, see `TuneConfig.aim`."""
 
 BOARDS = "boards"
-"""Folder of the files with which boards are played."""
+"""Folder of the files of boards."""
 _MOST_BOARDS = 300
 LEAST_GAMES = 48
-"""Minimum number of games of a screening experiment; fewer carry no information, even combined with others."""
+"""Minimum number of games of a screening experiment on one of many boards."""
 
 
 @dataclass(frozen=True)
 class TuneGames:
-    """Numbers of games by number of players; all fields have the same numbers of players.
+    """Numbers of games by player count; all fields have the same player counts.
 
     Attributes:
         screen: games on the published board.
-        slopes: games on boards with random numbers, in total.
-        halving: games of each halving round, over all remaining boards.
+        slopes: games on all boards with random numbers together.
+        halving: games of each halving round, on all remaining boards together.
         proof: games on the published board, and on each finalist.
     """
 
@@ -282,7 +274,7 @@ class TuneGames:
             first = first or tuple(counts)
             if not counts or tuple(counts) != first:
                 same = f"games for {', '.join(map(str, first))} players, as for screen"
-                field_entry(self, item.name).fail(same if first else "games for at least one number of players")
+                field_entry(self, item.name).fail(same if first else "games for at least one player count")
             object.__setattr__(self, item.name, counts)
 
 
@@ -298,19 +290,18 @@ class TuneConfig(ConfigFile):
         player: player in all seats.
         band: half width of the equivalence margin, win %.
         level: simultaneous coverage of all intervals of the proof.
-        aim: what the search minimizes. "balance": the largest distance of an action beyond the margin, above or below
-            the mean effect of its board. "lift": the average shortfall of the effects below the published board's mean
-            effect less the margin. Effects above it count as 0, so weaker strong actions gain nothing.
-        floor: smallest mean effect of a proposed board, as a fraction of the mean effect of the published board, for
-            every number of players; 0 for no floor.
-        numbers: numbers that may change, or "covered", see
-            `helsinki_env.evaluation.balance.helsinki.tune.config.read_numbers`.
-        most: maximum number of changes; the number of covered actions if actions are covered.
+        aim: objective to minimize. "balance": the largest distance of an action beyond the margin around the mean
+            effect of its board. "lift": the average shortfall of the effects below the published board's mean effect
+            minus the margin; larger effects count as 0, so it does not help to weaken strong actions.
+        floor: minimum mean effect of a proposed board, as a fraction of the mean effect of the published board, for
+            every player count; 0 for no floor.
+        numbers: numbers that may change, or "covered", see `read_numbers`.
+        most: maximum number of changes; the number of covered actions in a search that covers actions.
         boards: number of boards with random numbers.
         candidates: number of boards at the start of the halving.
-        finalists: number of boards left for the proof.
-        quality: games of each kind that measure length, scores and win rates, on the published and on the proposed
-            board, for each number of players.
+        finalists: number of boards in the proof.
+        quality: number of games of each kind that measure length, scores and win rates, on the published and on the
+            proposed board, for each player count.
         weaker: weaker opponent that measures the room for skill.
     """
 
@@ -341,19 +332,19 @@ class TuneConfig(ConfigFile):
             field_entry(self, key).text("a name")
         field_entry(self, "aim").choice((BALANCE, LIFT), "an aim: ")
         field_entry(self, "floor").number(
-            0.0, 1.0, expected="a fraction of the level of the published board, from 0 (no floor) to 1"
+            0.0, 1.0, expected="a fraction of the level of the published board, 0 (no floor) to 1"
         )
         component_file(field_entry(self, "components"))
         if not searches_covers(self.free):
             field_entry(self, "most").integer(1, len(self.free))
         elif self.most != COVERED:
-            field_entry(self, "most").fail(f"{COVERED}, as many as the rulebook's variant covers")
+            field_entry(self, "most").fail(f"{COVERED} as in the rulebook's variant")
         field_entry(self, "boards").integer(3, _MOST_BOARDS)
         field_entry(self, "candidates").integer(1, _MOST_BOARDS)
         field_entry(self, "finalists").integer(1, 10)
         field_entry(self, "quality").integer(0, 10**9)
         if self.weaker == self.player:
-            field_entry(self, "weaker").fail("another player than the main player")
+            field_entry(self, "weaker").fail("a player other than the main player")
         parts = {"screen": 1, "slopes": self.boards, "halving": self.candidates, "proof": 1}
         for part, boards in parts.items():
             for n, games in getattr(self.games, part).items():
@@ -365,7 +356,7 @@ class TuneConfig(ConfigFile):
 
     @property
     def players(self) -> tuple[int, ...]:
-        """Numbers of players, ascending."""
+        """Player counts, ascending."""
         return tuple(self.games.screen)
 
     @cached_property
@@ -379,13 +370,13 @@ class TuneConfig(ConfigFile):
         return self.player, self.weaker
 
     def open(self, folder: Path) -> None:
-        """Store the configuration in the folder of the games, or check that the stored one is the same."""
+        """Store the configuration in the folder of the games, or check that it equals the stored one."""
         check_no_link(folder / BOARDS)
         remove_leftovers(folder / BOARDS)
         super().open(folder)
 
     def only(self, players: tuple[int, ...]) -> TuneConfig:
-        """Return the configuration for some of its numbers of players; StudyError if it lacks one of them."""
+        """Return the configuration for some of its player counts; StudyError for others."""
         for n in players:
             if n not in self.players:
                 Node(n, StudyError, "players").fail(f"some of {', '.join(map(str, self.players))}, which have games")

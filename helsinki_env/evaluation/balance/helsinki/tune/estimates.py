@@ -1,24 +1,24 @@
 """Estimates for boards: from their own screening experiments, and from a model fitted to games on many boards.
 
-Each board has three kinds of estimates for each number of players. They are the marginal effect of every board action,
-the *level*, which is the mean of these effects, and the deviation of each effect from the level. A search that only
-considers deviations rewards boards on which no action matters, so the level is estimated along with them.
+Each board has three kinds of estimates for each player count: the marginal effect of every board action, the *level*,
+which is the mean of these effects, and the deviation of each effect from the level. A search that considers only
+deviations favors boards on which no action matters. It therefore also considers the level.
 
-All intervals of one call use one quantile (`helsinki_env.evaluation.balance.effects.simultaneous_quantile`). It covers
-the effects, the deviations, the levels, the differences between each level and the floor, and the shortfalls of the aim
+All intervals of a call have the same quantile (`helsinki_env.evaluation.balance.effects.simultaneous_quantile`) and
+hold simultaneously for effects, deviations, levels, differences between levels and floor, and the shortfalls of the aim
 "lift". Boards are treated as independent. If they share deals, the intervals are too wide rather than too narrow.
 
-**Model.** Every seat of every game is denied actions by the design of the screening experiment. The boards differ in
-the cost and strength of actions, or in which five are covered. The effect of an action is quadratic in the numbers of
-that action, with their interaction. If actions are covered, each other covered action adds a constant. A number may
-also move the effects of all actions, because it shortens games or makes coats of arms scarcer. One linear term for each
-number moves the level of the board.
+**Model.** The design of the screening experiment denies actions to every seat of every game. The boards differ in the
+costs and strengths of actions, or in the five covered actions. The effect of an action is quadratic in its numbers,
+with an interaction. If actions are covered, each other covered action adds a constant. A number may also change the
+effects of all actions, for example if it shortens games or makes coats of arms scarcer. The model has a linear term for
+the effect of each number on the level.
 
-The model is linear in who won, compared within games (`helsinki_env.evaluation.balance.effects`). A ridge penalty
-shrinks the slopes that the games do not determine; its strength is estimated from the games (MacKay 1992, "Bayesian
-interpolation", Neural Computation 4). The model only guides the search: every proposal is played.
+The outcome is the win, compared within games (`helsinki_env.evaluation.balance.effects`). A ridge penalty, estimated
+from the games (MacKay 1992, "Bayesian interpolation", Neural Computation 4), shrinks slopes that the games do not
+determine. The model only guides the search: every proposal is tested in games.
 
-Letters in shapes: G games, S seats, A actions, N or B boards, F numbers, M terms, K coefficients, P numbers of players.
+Letters in shapes: G games, S seats, A actions, N or B boards, F numbers, M terms, K coefficients, P player counts.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,17 +60,15 @@ Array = npt.NDArray[np.float64]
 
 _ROUNDS = 200
 _A = len(BOARD_ACTIONS)
-#: Scale of the terms that move all actions. All terms share one penalty, so a smaller scale shrinks these more. Of 1,
-#: 1/4, 1/8, 1/16, 1/24, 1/32 and 0 it best predicts held-out boards (60 boards of `heuristic`, two and four players,
-#: four folds).
+#: Scale of the terms for the level; with the common penalty, a smaller scale means more shrinkage. Among 1, 1/4, 1/8,
+#: 1/16, 1/24, 1/32 and 0 it best predicts held-out boards (60 boards of `heuristic`, two and four players, four folds).
 _SHARED = 1 / 32
 
 
 class Terms:
-    """Terms of the model: the actions each applies to, and its value on a board.
+    """Terms of the model, with their weights for each action and their values on a board.
 
-    `weight` is that of each term for each action, float64 (M, A): 1 for the action of the term, `_SHARED` for all
-    actions if the term moves the level.
+    `weight`, float64 (M, A), is 1 for the action of a term, or `_SHARED` for all actions if the term is for the level.
     """
 
     def __init__(self, numbers: Sequence[BoardNumber]) -> None:
@@ -105,25 +104,25 @@ class Terms:
         return len(self._factors)
 
     def of(self, boards: BoardArray) -> Array:
-        """Return every term on some boards, float64 (N, M), all 0 on the published board."""
+        """Return the values of all terms on boards, float64 (N, M); they are 0 on the published board."""
         apart = (boards - self._published) / self._reach
         return np.stack([apart[:, list(columns)].prod(axis=1) for columns in self._factors], axis=1)
 
     def open(self, boards: BoardArray) -> npt.NDArray[np.bool_]:
-        """Return which actions are not covered on some boards, bool (N, A)."""
+        """Return the actions that are not covered on boards, bool (N, A)."""
         return boards == 0 if self._covers else np.ones((len(boards), _A), np.bool_)
 
 
 @dataclass(frozen=True)
 class EffectModel:
-    """Marginal effects on any board, with one number of players."""
+    """Model of the marginal effects on any board, for one player count."""
 
     terms: Terms
     power: Array  # effect of every action on the published board, win %, float64 (A,)
     slopes: Array  # effect of each term on the power of its action, float64 (M,)
 
     def powers(self, boards: BoardArray) -> Array:
-        """Return the marginal effect of every action on some boards, float64 (N, A)."""
+        """Return the marginal effect of every action on boards, float64 (N, A)."""
         powers: Array = self.power + (self.terms.of(boards) * self.slopes) @ self.terms.weight
         return powers
 
@@ -135,7 +134,7 @@ class EffectModel:
 
 
 class EffectModelData:
-    """Sufficient statistics of games with some number of seats on any boards, to which a model is fitted."""
+    """Sufficient statistics for a model, from games with some number of seats on any boards."""
 
     def __init__(self, numbers: Sequence[BoardNumber], seats: int) -> None:
         self.terms, self.seats = Terms(numbers), seats
@@ -151,7 +150,7 @@ class EffectModelData:
         features = contrasts(np.concatenate([denied, denied @ self.terms.weight.T * values], axis=2))
         rows = features.reshape(-1, features.shape[2])
         outcome = against_others(fractional_wins(study.places)).ravel()
-        # The last seat of a game is determined by the others.
+        # The other seats determine the last seat of a game.
         share = (self.seats - 1) / self.seats
         self._gram += share * rows.T @ rows
         self._moment += share * rows.T @ outcome
@@ -162,7 +161,7 @@ class EffectModelData:
         """Fit the model to the games."""
         free = self.seats - 1 + _A  # coefficients without a penalty
         above, below = self._gram[:free, :free] + 1e-9 * np.eye(free), self._gram[free:, :free]
-        # Eliminate the unpenalized coefficients; only the slopes remain in the equations.
+        # Eliminate the coefficients without a penalty.
         solved = np.linalg.solve(above, np.concatenate([below.T, self._moment[:free, None]], axis=1))
         gram = self._gram[free:, free:] - below @ solved[:, :-1]
         moment = self._moment[free:] - below @ solved[:, -1]
@@ -171,7 +170,7 @@ class EffectModelData:
         values, rotated = np.clip(values, 0.0, None), vectors.T @ moment
         slopes = vectors @ _ridge(values, rotated, squares, max(1, self._observations - free))
         own = (solved[:, -1] - solved[:, :-1] @ slopes)[self.seats - 1 :]
-        # A loss of b win share is split equally among the others, so the difference from them is b S / (S - 1).
+        # The other seats share a loss of b equally, so the difference from their mean is b S / (S - 1).
         points = -100.0 * (self.seats - 1) / self.seats
         return EffectModel(self.terms, points * own, points * slopes)
 
@@ -179,8 +178,8 @@ class EffectModelData:
 def _ridge(values: Array, rotated: Array, squares: float, observations: int) -> Array:
     """Return the slopes in the directions of the eigenvectors, (M,), with the penalty estimated from the games.
 
-    `values` are the eigenvalues of the information on the slopes and `rotated` the moments in their directions, (M,)
-    each; `squares` is the sum of squares that the slopes may explain, with `observations` degrees of freedom.
+    `values` are the eigenvalues of the information on the slopes and `rotated` the moments in the same directions, (M,)
+    each; `squares` is the sum of squares without the slopes, with `observations` degrees of freedom.
     """
     noise, spread = squares / observations, 1e-2
     slopes = np.zeros(len(values))
@@ -197,7 +196,7 @@ def _ridge(values: Array, rotated: Array, squares: float, observations: int) -> 
 
 
 DEAD_ACTION_EFFECT = 1.0
-"""An action with a smaller marginal effect, in games of a hundred, is *dead*: a seat hardly misses it."""
+"""An action with a smaller marginal effect, in games per 100, is *dead*: it hardly matters."""
 _TWO_SIDED_95 = 1.96
 
 
@@ -209,8 +208,7 @@ class ScreeningGames:
     used: npt.NDArray[np.bool_]  # actions that each seat used, (G, S, A)
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """An estimate with the ends of its interval."""
 
     value: float
@@ -220,15 +218,14 @@ class Interval:
 
 @dataclass(frozen=True)
 class BoardLevel:
-    """Importance of the actions of a board, with one number of players."""
+    """Importance of the actions of a board, for one player count."""
 
     players: int
-    level: Interval  # mean marginal effect of the actions that are not covered, in games of a hundred
-    #: Level as a percentage of the level of the published board; None if the games do not determine it, and on the
-    #: published board itself.
+    level: Interval  # mean marginal effect of the actions that are not covered, in games per 100
+    #: Level as a percentage of the published level; None for the published board, or if it is not identifiable.
     share: Interval | None
     effects: dict[str, Interval]  # marginal effect of each action that is not covered, by name
-    use: dict[str, Interval]  # % of the seats that used an action, among those that could, by name; each alone at 95%
+    use: dict[str, Interval]  # % of the seats with an action that used it, by name, with individual 95% intervals
 
     @property
     def dead(self) -> list[str]:
@@ -237,7 +234,7 @@ class BoardLevel:
 
     @property
     def dead_count(self) -> Interval:
-        """Number of dead actions, from intervals wholly below `DEAD_ACTION_EFFECT` to those not wholly above."""
+        """Number of dead actions; the ends count intervals entirely and partly below `DEAD_ACTION_EFFECT`."""
         effects = self.effects.values()
         low, high = (
             sum(end < DEAD_ACTION_EFFECT for end in ends)
@@ -251,10 +248,10 @@ class BoardEstimates:
     """Estimates for a board; the intervals hold simultaneously for all boards of the part."""
 
     board: BoardValues
-    findings: tuple[Finding, ...]  # deviation of every action, for every number of players
-    levels: tuple[BoardLevel, ...]  # for every number of players
-    distance: Interval  # from the aim, at the worst number of players (`TuneConfig.aim`)
-    kept: bool  # whether the level surely is at least the floor, with every number of players
+    findings: tuple[Finding, ...]  # deviation of every action, for every player count
+    levels: tuple[BoardLevel, ...]  # for every player count
+    distance: Interval  # from the aim (`TuneConfig.aim`), for the worst player count
+    kept: bool  # whether the interval of the level is above the floor, for every player count
 
 
 def open_action_effects(study: AblationGames, available: npt.NDArray[np.bool_]) -> WinEffects:
@@ -265,10 +262,7 @@ def open_action_effects(study: AblationGames, available: npt.NDArray[np.bool_]) 
 def estimate_boards(
     config: TuneConfig, boards: Sequence[BoardValues], screenings: Sequence[ScreeningGames]
 ) -> list[BoardEstimates]:
-    """Return the estimates for boards, the published board first.
-
-    The experiments are those of the first board for each number of players, then of the next.
-    """
+    """Return the estimates for boards, the published board first; experiments are ordered by board and player count."""
     available = Terms(config.free).open(np.array(boards, np.int64)).repeat(len(config.players), axis=0)
     family = _Family(
         config, [open_action_effects(*one) for one in zip((s.study for s in screenings), available, strict=True)]
@@ -294,11 +288,7 @@ def estimate_boards(
 
 
 class _Family:
-    """Linear combinations of the effects on all boards, with one quantile for their intervals.
-
-    `rows` are the combinations that give the effects of each screening experiment, (A, all effects) each; `levels` are
-    those of their means.
-    """
+    """Linear combinations of all effects with one quantile; `rows` select the effects of each experiment."""
 
     def __init__(self, config: TuneConfig, effects: Sequence[WinEffects]) -> None:
         self._config, self._count = config, len(config.players)
@@ -326,12 +316,12 @@ class _Family:
         return centered
 
     def above_floor(self, i: int) -> Array:
-        """Return the rows of the levels of a board less the floor, (P, all effects)."""
+        """Return the rows of the levels of a board minus the floor, (P, all effects)."""
         pairs = [(self.levels[i * self._count + j], self.levels[j]) for j in range(self._count)]
         return np.array([own - self._config.floor * published for own, published in pairs])
 
     def _short(self, k: int) -> tuple[float, Array]:
-        """Return the mean shortfall of a screening experiment, and its row, given the actions that fall short."""
+        """Return the mean shortfall in a screening experiment, and its row for the actions with a shortfall."""
         rows, published = self.rows[k], self.levels[k % self._count]
         short = (published - rows) @ self._effects - self._config.band
         falls = short > 0
@@ -343,13 +333,13 @@ class _Family:
         return sqrt(max(0.0, float(row @ self._covariance @ row)))
 
     def interval(self, row: Array, value: float | None = None) -> Interval:
-        """Return a linear combination with its interval; `value` replaces the combination of the estimates."""
+        """Return the interval of a linear combination, around `value` if given."""
         middle = float(row @ self._effects) if value is None else value
         half = self._quantile * self.error(row)
         return Interval(middle, middle - half, middle + half)
 
     def distance(self, i: int, findings: Sequence[Finding]) -> Interval:
-        """Return the distance of board i from the aim, at the worst number of players."""
+        """Return the distance of board i from the aim, for the worst player count."""
         if self._config.aim == LIFT:
             short = [self._short(k) for k in range(i * self._count, (i + 1) * self._count)]
             ends = [self.interval(row, value) for value, row in short]
@@ -363,10 +353,7 @@ class _Family:
         return Interval(max(0.0, *values), max(0.0, *lows), max(0.0, *highs))
 
     def share(self, k: int) -> Interval | None:
-        """Return the level as a percentage of that of the published board (Fieller 1954).
-
-        None means an unbounded interval, because the level of the published board may be 0.
-        """
+        """Return the level as a percentage of the published level (Fieller 1954); None if the interval is unbounded."""
         own, published = self.interval(self.levels[k]), self.interval(self.levels[k % self._count])
         own_half, published_half = own.high - own.value, published.high - published.value
         square = published.value**2 - published_half**2
@@ -379,7 +366,7 @@ class _Family:
 
 
 def _use(screening: ScreeningGames, available: npt.NDArray[np.bool_]) -> list[Interval]:
-    """Return the percentage of the seats that used an action, among those that could, with errors over paired games."""
+    """Return the percentage of the seats with an action that used it, with errors over paired games."""
     had = ~screening.study.denied[..., available]
     used = screening.used[..., available] & had
     _, unit = np.unique(screening.study.block, return_inverse=True)

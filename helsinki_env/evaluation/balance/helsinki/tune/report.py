@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.evaluation.balance.helsinki.base import versions_text
-from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES
+from helsinki_env.evaluation.balance.helsinki.estimates import GAME_MEASURES
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
 from helsinki_env.evaluation.balance.helsinki.tune.config import BALANCE, LIFT
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS
 from helsinki_env.utils.markdown import all_printable, code_span, escape_markdown, escape_outside_code, markdown_table
 
-__all__ = ["PROPOSAL", "action_label_markdown", "interval_text", "play_command", "tune_report_files"]
+__all__ = ["PROPOSAL", "play_command", "tune_report_files"]
 
 Data = Mapping[str, Any]
 
@@ -27,7 +27,7 @@ PROPOSAL = "proposal.yaml"
 
 _DISTANCE = {
     BALANCE: "Distance of the farthest action beyond the margin",
-    LIFT: "Mean shortfall of the actions below the published level less the margin",
+    LIFT: "Mean shortfall of the actions below the published level minus the margin",
 }
 
 
@@ -59,7 +59,7 @@ def report_page(data: Data) -> Iterator[str]:
     summary = (*data["summary"], *([judged["summary"]] if judged else []))
     yield "\n".join(f"- {escape_outside_code(sentence)}" for sentence in summary)
     if data["change"]:
-        yield f"Play it, in the folder of this page: {code_span(play_command(data, PROPOSAL))}"
+        yield f"To play it in the folder of this page: {code_span(play_command(data, PROPOSAL))}"
     yield "![Effect of each action minus the mean effect](images/tune-forest.svg)"
     yield (
         "*Effect of each action minus the mean effect, "
@@ -82,15 +82,15 @@ def report_page(data: Data) -> Iterator[str]:
     if data["tried"]:
         yield "## Tried boards"
         yield (
-            f"{_DISTANCE[data['tuning']['aim']]}, in games of 100: as predicted by the model, and after each round, "
-            "estimated from the games and the model together. Level: the latest estimate, as a percentage of the level "
-            "of the published board, at the worst number of players. The best boards entered the proof."
+            f"{_DISTANCE[data['tuning']['aim']]}, in games per 100: predicted by the model, and estimated after each "
+            "round from the games and the model. Level: the latest estimate, as a percentage of the level of the "
+            "published board, for the worst player count. The best boards entered the proof."
         )
         yield _tried(data)
     if data["numbers"]:
         yield "## Effect of each number"
         yield (
-            "Effect of having the action, in games of 100, by the value of the number, as the model estimates it from "
+            "Effect of having the action, in games per 100, for each value of the number. The model estimates it from "
             "boards with random numbers. The published value is in brackets."
         )
         yield _numbers(data)
@@ -99,7 +99,7 @@ def report_page(data: Data) -> Iterator[str]:
 
 
 def play_command(data: Data, proposal: str) -> str:
-    """Return the command that plays the proposal in the named file."""
+    """Return the command that plays with the proposed file."""
     kind = "--game-config" if _covers(data["change"]) else "--components"
     return f"helsinki play {kind} {proposal}"
 
@@ -109,7 +109,7 @@ def _covers(change: Sequence[Data]) -> bool:
 
 
 def _signed(value: float) -> str:
-    """Return a number with its sign and one decimal."""
+    """Format a number with its sign and one decimal."""
     return f"{round(value, 1) + 0.0:+.1f}"  # no -0.0
 
 
@@ -120,21 +120,21 @@ def action_label_markdown(action: str) -> str:
 
 def _estimates(data: Data) -> Iterator[str]:
     """Yield the tables of both boards, or of the published one alone."""
-    yield "Deviation from the mean effect of the board, in games of 100."
+    yield "Deviation from the mean effect of the board, in games per 100."
     yield _actions(data, "deviation", _signed)
     yield (
-        "Level: the mean effect of the actions that are not covered. A dead action has an effect below one game of "
-        "100. In brackets: the number of actions whose whole interval is below it, and of those with any part below it."
+        "Level: the mean effect of the actions that are not covered. A dead action has an effect below one game per "
+        "100. In brackets: the number of actions whose intervals are entirely and partly below it."
     )
     yield _levels(data)
-    yield "Effect of having an action rather than being denied it, in games of 100."
+    yield "Effect of having an action instead of being denied it, in games per 100."
     yield _actions(data, "power", _signed)
-    yield "Use: percentage of the seats that could use an action and did, with individual 95% intervals."
+    yield "Use: percentage of the seats with an action that used it, with individual 95% intervals."
     yield _actions(data, "use", lambda value: f"{value:.1f}")
 
 
 def _boards(data: Data) -> list[tuple[str, Data]]:
-    """Return the measured boards, with their names in tables."""
+    """Return the boards with estimates, and their names in tables."""
     boards = [board for board in (data["before"], data["after"]) if board]
     return list(zip(("before", "after") if len(boards) > 1 else ("published",), boards, strict=True))
 
@@ -154,7 +154,7 @@ def _levels(data: Data) -> str:
 
 
 def interval_text(one: Data, key: str, text: Callable[[float], str] = _signed) -> str:
-    """Return an estimate with its interval, from the keys KEY, KEY_low and KEY_high."""
+    """Format an estimate with its interval, from the keys KEY, KEY_low and KEY_high."""
     return "{} ({} to {})".format(*(text(one[f"{key}{end}"]) for end in ("", "_low", "_high")))
 
 

@@ -1,7 +1,7 @@
-"""Run a search, each part a resumable tournament, and collect its results as plain data, the only input of the report.
+"""Run a search, each part a resumable tournament, and collect the results as plain data, the only input of the report.
 
-The search depends only on the games, and these only on the file and its seed. A resumed run therefore gives the same
-boards, games and bytes.
+The search depends only on the games, which depend only on the configuration and its seed. A resumed run therefore has
+the same boards, games and report.
 """
 
 from __future__ import annotations
@@ -28,8 +28,12 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     to_json_data,
 )
 from helsinki_env.evaluation.balance.helsinki.conclusions import Finding
-from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES, group_measures, seat_win_rates
-from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
+from helsinki_env.evaluation.balance.helsinki.estimates import (
+    GAME_MEASURES,
+    ablation_games,
+    group_measures,
+    seat_win_rates,
+)
 from helsinki_env.evaluation.balance.helsinki.tune.config import (
     BOARDS,
     COVERED,
@@ -60,14 +64,14 @@ from helsinki_env.utils.markdown import all_printable
 
 __all__ = ["BoardTuning", "read_found", "reevaluate_proposal", "tune_results"]
 
-#: Every part has its own deals; the halving rounds follow, and the last seed is the evaluator's.
+#: The parts in the order of their seeds; the halving rounds follow, and the last seed is that of the evaluator.
 _PARTS = ("screen", "slopes", "proof", "games")
 _SEEDS = 16
 _EVALUATOR = "judge"
-#: Fraction (1/n) of the proof's games for an evaluator: agreement needs fewer games than a choice among boards.
+#: Fraction (1/n) of the games of the proof for an evaluator: agreement needs fewer games than a choice among boards.
 _EVALUATED = 4
-#: Half of the paired games draw sets of random sizes. Compared with the fifth of a study, standard errors are 0.6 times
-#: as large for levels and 1.03 times for deviations (4,800 games of `heuristic` each, two, three and four players).
+#: Half of the blocks have sets of random size. Compared with one fifth, as in a study, standard errors are 0.6 times as
+#: large for levels and 1.03 times for deviations (4,800 games of `heuristic` each, two, three and four players).
 _SCREEN = ScreeningDesign(loose=0.5)
 
 
@@ -116,10 +120,10 @@ class BoardTuning:
         return board_file(self.config.components, self.config.free, board, self.folder.resolve() / BOARDS)
 
     def games(self, board: BoardValues) -> dict[str, dict[int, tuple[MatchupGames, MatchupGames]]]:
-        """Return games on the published board and another one, to measure length, points and win rates.
+        """Return the games that measure length, points and win rates on the published board and another board.
 
-        For each of the two boards and each number of players they are games among equals, and games of the player in
-        one seat with the weaker one in all others.
+        For each board and player count these are games of the player against itself, and games of the player in one
+        seat against the weaker player in the others.
         """
         config, tables = self.config, []
         boards = {"as it is": published_board(config.free), "proposed": board}
@@ -133,7 +137,7 @@ class BoardTuning:
         return {name: {n: (next(loaded), next(loaded)) for n in config.players} for name in boards}
 
     def reevaluate(self, board: BoardValues, player: str) -> list[BoardEstimates]:
-        """Return another player's estimates for the published board and another one, on fresh deals.
+        """Return another player's estimates for the published board and another board, from fresh deals.
 
         It plays a quarter of the games of the proof; intervals hold simultaneously for both boards.
         """
@@ -167,7 +171,7 @@ class BoardTuning:
 
 
 def _number(part: str) -> int:
-    """Return the seed index of a part; halving rounds use the ones in between."""
+    """Return the seed index of a part."""
     if part == _EVALUATOR:
         return _SEEDS - 1
     return _PARTS.index(part) if part in _PARTS else len(_PARTS) + int(part.rpartition("-")[2])
@@ -180,7 +184,7 @@ def tune_results(tuning: BoardTuning, judge: str | None = None, command: str | N
     Args:
         tuning: configuration and folder of the search.
         judge: another player that evaluates the proposal.
-        command: command that reproduces the search, for the report; default: the one with its configuration.
+        command: command that reproduces the search, for the report; default: that of the configuration.
     """
     config, result = tuning.config, tuning.search()
     proposal = result.proposal
@@ -220,7 +224,7 @@ def tune_results(tuning: BoardTuning, judge: str | None = None, command: str | N
 
 
 def reevaluate_proposal(tuning: BoardTuning, found: Mapping[str, Any], judge: str) -> dict[str, Any]:
-    """Return the results of an earlier search, with another player's evaluation of its proposal.
+    """Return the results of an earlier search with another player's evaluation of its proposal.
 
     Args:
         tuning: configuration and folder of the search.
@@ -260,7 +264,7 @@ def _change(config: TuneConfig, board: BoardValues) -> list[dict[str, Any]]:
 
 
 def _estimates(board: BoardEstimates, player: str) -> dict[str, Any]:
-    """Return the estimates for a board, in the form that `helsinki_env.evaluation.balance.helsinki.figures` draws."""
+    """Return the estimates for a board in the form for `forest_plot`."""
     return {
         **_interval("beyond", board.distance),
         "screen": [
@@ -282,13 +286,13 @@ def _estimates(board: BoardEstimates, player: str) -> dict[str, Any]:
 
 
 def _interval(name: str, one: Interval | None) -> dict[str, float | None]:
-    """Return an estimate and its ends, None if missing."""
+    """Return an estimate with the ends of its interval; None if it is missing."""
     ends = (None, None, None) if one is None else (one.value, one.low, one.high)
     return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
 
 
 def _finding(name: str, findings: Sequence[Finding], level: BoardLevel) -> dict[str, Any]:
-    """Return the findings on an action, None if it is covered."""
+    """Return the findings on an action; the values are None if it is covered."""
     one = next((one for one in findings if (one.action, one.players) == (name, level.players)), None)
     return {
         "action": name,
@@ -299,7 +303,7 @@ def _finding(name: str, findings: Sequence[Finding], level: BoardLevel) -> dict[
 
 
 def _numbers(config: TuneConfig, result: BoardSearchResult) -> list[dict[str, Any]]:
-    """Return the predicted effect of each number on the power of its action, the others unchanged."""
+    """Return the predicted effect of each action for the values of its numbers, each changed alone."""
     if searches_covers(config.free) or not result.models:
         return []  # a covered action has no effect
     published = published_board(config.free)
@@ -340,9 +344,9 @@ def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
         at_most = _target(config, before.distance.high)
         sentence = {
             "in the band": f"{at_most[0].upper()}{at_most[1:]} {sure}.",
-            "not surely beyond": f"The board does not surely miss the aim: {at_most} {sure}.",
-            "level not kept": f"No finalist that is surely better surely keeps {_floor(config)} {sure}.",
-            "nothing better": f"No finalist is surely better than the published board {sure}.",
+            "not beyond": f"The board does not miss the aim significantly: {at_most} {sure}.",
+            "level not kept": f"No better finalist has a level significantly above {_floor(config)} {sure}.",
+            "nothing better": f"No finalist is significantly better than the published board {sure}.",
         }[result.outcome]
         return [sentence, *_level([before]), "Nothing is proposed."]
     proposal = result.proposal
@@ -354,22 +358,22 @@ def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
         change = f"Cover {COVERED} actions for all: {covered}."
     still = sorted({one.action for one in proposal.findings if max(one.low, -one.high) > config.band})
     names = ", ".join(in_quotes(BOARD_ACTIONS.index(name)) for name in still)
-    kept = [f"The level surely keeps {_floor(config)}."] if config.floor else ["No floor was set for the level."]
+    kept = [f"The level is significantly above {_floor(config)}." if config.floor else "The level has no floor."]
     return [
         change,
         f"After the change, {_target(config, proposal.distance.high)}; before it, {_lacks(config, before)} {sure}.",
         *_level([before, proposal]),
         *kept,
-        *([f"Surely still beyond the margin around the mean of the board: {names}."] if still else []),
+        *([f"Still significantly beyond the margin around the mean of the board: {names}."] if still else []),
     ]
 
 
 def _target(config: TuneConfig, far: float) -> str:
-    """Return the target that a board at a distance of at most `far` from the aim meets, without a full stop."""
-    margin = f"margin of ±{config.band:g} games of 100 around the average action"
+    """Describe the target that a board at a distance of at most `far` from the aim meets, without a full stop."""
+    margin = f"margin of ±{config.band:g} games per 100 around the average action"
     if config.aim == LIFT:
-        target = f"the level of the published board less {config.band:g}"
-        return f"actions fall short of {target} by at most {far:.1f} games of 100 on average"
+        target = f"the level of the published board minus {config.band:g}"
+        return f"actions fall short of {target} by at most {far:.1f} games per 100 on average"
     if far == 0:
         return f"all actions lie within the {margin}"
     return f"no action lies more than {far:.1f} beyond the {margin}"
@@ -383,29 +387,29 @@ def _lacks(config: TuneConfig, board: BoardEstimates) -> str:
 
 
 def _floor(config: TuneConfig) -> str:
-    return f"{100 * config.floor:g}% of the level of the published board with every number of players"
+    return f"{100 * config.floor:g}% of the level of the published board for every player count"
 
 
 def _level(boards: Sequence[BoardEstimates]) -> list[str]:
-    """Return a sentence on the level and one on the dead actions, by number of players, for one or two boards."""
+    """Return sentences on the level and on the dead actions by player count, for one or two boards."""
     values = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in boards]
     dead = [" / ".join(str(len(one.dead)) for one in board.levels) for board in boards]
     counts = " / ".join(str(one.players) for one in boards[0].levels)
     text = ["{0}", "from {0} to {1}"][len(boards) - 1]
     return [
-        f"Level (mean effect of an action, {counts} players): {text.format(*values)} games of 100.",
-        f"Dead actions (effect below {DEAD_ACTION_EFFECT:g} game of 100): {text.format(*dead)}.",
+        f"Level (mean effect of an action, {counts} players): {text.format(*values)} games per 100.",
+        f"Dead actions (effect below {DEAD_ACTION_EFFECT:g} game per 100): {text.format(*dead)}.",
     ]
 
 
 def _agreement(config: TuneConfig, judge: str, before: BoardEstimates, after: BoardEstimates) -> str:
     """Return a sentence on another player's evaluation of the proposal."""
-    says = "agrees" if after.distance.high < before.distance.low else "does not confirm it for sure"
+    says = "agrees" if after.distance.high < before.distance.low else "does not confirm it significantly"
     outcome = (
         f"in its games, {_target(config, after.distance.high)} after the change; before it, {_lacks(config, before)}"
     )
     levels = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in (before, after)]
-    kept = f", {'which surely keeps' if after.kept else 'which does not surely keep'} the floor" if config.floor else ""
+    kept = f", {'' if after.kept else 'not '}significantly above the floor" if config.floor else ""
     return f"Another player, '{judge}', {says}: {outcome}. Its level changes from {levels[0]} to {levels[1]}{kept}."
 
 
@@ -417,7 +421,7 @@ def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str
         trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
     Raises:
-        StudyError: if the file is invalid, was changed, or has no proposal; it names file and key.
+        StudyError: if the file is invalid, modified or without a proposal; names file and key.
         PlayerError: if the file names code and is not trusted.
     """
     data = read_json(path, StudyError)
@@ -425,16 +429,16 @@ def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str
     config = TuneConfig.from_dict(data["tuning"].mapping())
     check_code(config.player_names, path, trust=trust)
     if not data["change"].entries("changes"):
-        data["change"].fail("a change: the search proposed none that could be evaluated")
+        data["change"].fail("at least one change, as proposed by a successful search")
     board_of(config.free, config.most, data["change"])
-    with data.usable_for("the report of a search"):  # now, not after hours of games
+    with data.usable_for("the report of a search"):  # fail before hours of games
         counts = [[entry["players"] for entry in data.value[name]["screen"]] for name in ("before", "after")]
         if counts != [list(config.players)] * 2:
             raise StudyError(
-                f"{path}: found screens for {short_repr(counts)} players, expected {short_repr(list(config.players))}"
+                f"{path}: found estimates for {short_repr(counts)} players, expected {short_repr(list(config.players))}"
             )
         list(report_page(all_printable(data.value | {"judged": None})))
     digest = load_components(config.components).digest
     if data["components"]["as it is"].value != digest:
-        data["components"]["as it is"].fail(f"{digest}: the component file {config.components!r} has changed since")
+        data["components"]["as it is"].fail(f"{digest} as in the current component file {config.components!r}")
     return config, dict(data.value) | {"tuning": config.to_dict()}

@@ -1,24 +1,23 @@
-"""Search for the smallest change of a board that surely improves it and preserves its level.
+"""Search for the smallest change of a board that significantly improves it and preserves its level.
 
-1. A screening experiment on the published board. If it does not surely miss the aim, the search ends. Its level, the
-mean effect of the actions, sets the floor.
-2. Boards with random numbers show how effects depend on cost and strength. Boards with random covered actions show how
-they depend on the covered set (`helsinki_env.evaluation.balance.helsinki.tune.estimates`).
-3. Candidates are sets of a few changes, ranked by their distance from the aim as the model predicts it. There are too
-many boards to evaluate. A beam search therefore starts with all boards with one change and extends the best by one more
-change, up to the limit. All sets of five covered actions can be evaluated.
-4. Sequential halving plays the boards that seem best and drops the worse half in each round (Karnin, Koren and Somekh
-2013, "Almost optimal exploration in multi-armed bandits"). Boards whose level is too low rank last. The estimates of a
-short experiment and of the model are weighted by their errors (Fay and Herriot 1979, "Estimates of income for small
-places", Journal of the American Statistical Association 74).
-5. The proof plays the published board and the finalists on fresh deals. Its intervals are simultaneous, so they also
-hold for the chosen board. A proposal must satisfy two conditions. The worse end of its interval is closer to the aim
-than the better end of the published board's interval. Its level surely reaches the floor. All these statements hold
-together with the stated probability.
+1. A screening experiment measures the published board. Unless the board misses the aim significantly, the search ends.
+   The level of the board, the mean effect of its actions, determines the floor.
+2. Games on boards with random costs and strengths, or with random covered actions, train a model of the effects
+   (`helsinki_env.evaluation.balance.helsinki.tune.estimates`).
+3. Candidates are sets of a few changes with the smallest predicted distance from the aim. A beam search starts with all
+   boards with one change and repeatedly adds a change to the best boards, because there are too many boards to
+   evaluate. All sets of five covered actions are evaluated.
+4. Sequential halving plays the best candidates and drops the worse half in each round (Karnin, Koren and Somekh 2013,
+   "Almost optimal exploration in multi-armed bandits"). Boards with a low level rank last. Estimates from the games and
+   from the model are weighted by their errors (Fay and Herriot 1979, "Estimates of income for small places", Journal of
+   the American Statistical Association 74).
+5. The proof plays the published board and the finalists on fresh deals. Its intervals are simultaneous, so they remain
+   valid for the chosen board. A proposal must satisfy two conditions: the worse end of its interval is closer to the
+   aim than the better end of the published board's interval, and the interval of its level is above the floor.
 
 This module plays no games: the caller passes a function that does.
 
-Letters in shapes: N boards, P numbers of players, A actions, F numbers that may change.
+Letters in shapes: N boards, P player counts, A actions, F numbers that may change.
 """
 
 from __future__ import annotations
@@ -55,15 +54,15 @@ from helsinki_env.evaluation.balance.helsinki.tune.estimates import (
 
 Array = npt.NDArray[np.float64]
 Open = npt.NDArray[np.bool_]
-SearchOutcome = Literal["in the band", "not surely beyond", "proposed", "level not kept", "nothing better"]
+SearchOutcome = Literal["in the band", "not beyond", "proposed", "level not kept", "nothing better"]
 """Outcome of a search.
 
-"in the band": the board surely meets the aim. "not surely beyond": it does not surely miss the aim. "proposed": a
-change is proposed. "level not kept": boards that are surely better do not surely preserve the level. "nothing better":
-no board is surely better."""
+"in the band": the published board meets the aim significantly. "not beyond": it does not miss the aim significantly.
+"proposed": a change is proposed. "level not kept": the level of significantly better boards is not significantly above
+the floor. "nothing better": no board is significantly better."""
 
 _BEAM_WIDTH = 500
-#: Boards whose distances differ by less than this are equally good, win %.
+#: Distances from the aim are rounded to multiples of this before boards are ranked, win %.
 _ALIKE = 0.1
 
 
@@ -77,7 +76,7 @@ class ScreeningRequest:
 
 
 Play = Callable[[str, Sequence[ScreeningRequest]], list[ScreeningGames]]
-"""Plays the named part's screening experiments and returns their games in the same order."""
+"""Function that plays the screening experiments of the named part and returns their games in the same order."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +84,9 @@ class TriedBoard:
     """A board of the halving."""
 
     board: BoardValues
-    predicted: float  # distance from the aim that the model predicts
-    share: float  # latest estimate of its level, % of that of the published board, at the worst number of players
-    seen: tuple[float, ...] = ()  # estimated distance after each round that it took part in
+    predicted: float  # distance from the aim as predicted by the model
+    share: float  # latest estimate of its level, % of the published level, for the worst player count
+    seen: tuple[float, ...] = ()  # estimated distance after each of its rounds
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class BoardSearchResult:
 
     outcome: SearchOutcome
     screen: BoardEstimates  # for the published board, from the first experiment
-    models: tuple[EffectModel, ...] = ()  # fitted model for every number of players; empty if none was needed
+    models: tuple[EffectModel, ...] = ()  # model for every player count; empty if none was needed
     tried: tuple[TriedBoard, ...] = ()  # boards of the halving, best first
     proof: tuple[BoardEstimates, ...] = ()  # the published board, then the finalists; empty if there was no proof
     proposal: BoardEstimates | None = None
@@ -106,14 +105,14 @@ class BoardSearchResult:
 class Objective:
     """Objective of the search, and the level (mean effect of the actions) that it must preserve.
 
-    Methods take effects, float64 (N, P, A), and the actions that are not covered, bool (N, A), and return one number
-    for each board, float64 (N,), at its worst number of players.
+    Methods take effects, float64 (N, P, A), and the actions that are not covered, bool (N, A). They return a value for
+    each board at its worst player count, float64 (N,), unless stated otherwise.
     """
 
     aim: str  # see `TuneConfig.aim`
     band: float  # half width of the equivalence margin, win %
     published: Array  # level of the published board, float64 (P,)
-    least: Array  # minimum level with which the proof can confirm the floor, float64 (P,)
+    least: Array  # minimum level for which the proof can confirm the floor, float64 (P,)
 
     @classmethod
     def of(cls, config: TuneConfig, screen: BoardEstimates) -> Objective:
@@ -122,7 +121,7 @@ class Objective:
         ratio = np.array([games.screen[n] / games.proof[n] for n in config.players])
         level = np.array([one.level.value for one in screen.levels])
         half = np.array([one.level.high - one.level.value for one in screen.levels]) * np.sqrt(ratio)
-        # The proof compares the level of the proposal with the floor times that of the published board; both are noisy.
+        # The proof compares two estimates: the level of the proposal, and the floor times the published level.
         least = config.floor * level + half * np.sqrt(1 + config.floor**2)
         return cls(config.aim, config.band, level, least if config.floor else np.full(len(level), -np.inf))
 
@@ -132,7 +131,7 @@ class Objective:
         return means
 
     def share(self, effects: Array, available: Open) -> Array:
-        """Return the level as a percentage of that of the published board."""
+        """Return the level as a percentage of the published level."""
         shares: Array = (100 * self.levels(effects, available) / self.published).min(axis=1)
         return shares
 
@@ -161,11 +160,7 @@ class Objective:
 def rank_boards(
     numbers: Sequence[BoardNumber], boards: BoardArray, distance: Array, shortfall: Array | None = None
 ) -> npt.NDArray[np.intp]:
-    """Return the order of boards, int64 (N, F), best first, given their distances from the aim, (N,).
-
-    Ties go to the board with the fewest and smallest changes. A board with a shortfall of the level, (N,), ranks after
-    those without, however close to the aim it is.
-    """
+    """Return the order of boards by shortfall of the level, distance from the aim, number and size of changes."""
     count, steps = sizes(numbers, boards)
     low = np.zeros(len(boards)) if shortfall is None else np.round(shortfall / _ALIKE)
     return np.lexsort((*boards.T[::-1], steps, count, np.round(distance / _ALIKE), low))
@@ -174,8 +169,8 @@ def rank_boards(
 def predict_effects(models: Sequence[EffectModel], boards: BoardArray, published: Array) -> tuple[Array, Open]:
     """Return the predicted effects on boards, float64 (N, P, A), and the actions that are not covered, bool (N, A).
 
-    A linear model understates levels where seats with many denied actions have little left to lose. Only the difference
-    from the published board, whose level is `published`, float64 (P,), is therefore taken from it.
+    A linear model understates levels, because seats with many denied actions have little left to lose. It therefore
+    supplies only the difference from the published board, whose level is `published`, float64 (P,).
     """
     shift = published - np.array([model.power.mean() for model in models])
     return np.stack([model.powers(boards) for model in models], axis=1) + shift[:, None], models[0].terms.open(boards)
@@ -184,7 +179,7 @@ def predict_effects(models: Sequence[EffectModel], boards: BoardArray, published
 def best_boards(
     numbers: Sequence[BoardNumber], models: Sequence[EffectModel], objective: Objective, most: int, count: int
 ) -> list[BoardValues]:
-    """Return the `count` boards with at most `most` changes that the models predict to be best, best first."""
+    """Return the `count` best boards with at most `most` changes according to the models, best first."""
     boards = coverings() if searches_covers(numbers) else _promising(numbers, models, objective, most)
     predicted = predict_effects(models, boards, objective.published)
     order = rank_boards(numbers, boards, objective.distance(*predicted), objective.shortfall(*predicted))[:count]
@@ -194,14 +189,14 @@ def best_boards(
 def _promising(
     numbers: Sequence[BoardNumber], models: Sequence[EffectModel], objective: Objective, most: int
 ) -> BoardArray:
-    """Return boards with up to `most` changes, the most promising of each step."""
+    """Return the best boards with 1 to `most` changes from a beam search."""
     published = np.array(published_board(numbers), np.int64)
     level = published[None]
     pool = []
     for _ in range(min(most, len(numbers))):
         level = np.unique(np.concatenate([_with(level, i, number) for i, number in enumerate(numbers)]), axis=0)
         predicted = predict_effects(models, level, objective.published)
-        # A later change may raise the level again, so a shortfall counts here like distance.
+        # A later change may raise the level, so treat a shortfall like distance.
         far = objective.distance(*predicted) + objective.shortfall(*predicted)
         order = np.lexsort(((objective.over(*predicted) ** 2).sum(axis=(1, 2)), np.round(far / _ALIKE)))
         level = level[np.sort(order[:_BEAM_WIDTH])]
@@ -210,7 +205,7 @@ def _promising(
 
 
 def _with(boards: BoardArray, column: int, number: BoardNumber) -> BoardArray:
-    """Return the boards on which a number has not changed, once for each alternative value."""
+    """Return the boards on which a number is unchanged, with each alternative value of the number."""
     unchanged = boards[boards[:, column] == number.was]
     changed = np.repeat(unchanged, len(number.others), axis=0)
     changed[:, column] = np.tile(np.array(number.others, np.int64), len(unchanged))
@@ -223,7 +218,7 @@ def search(config: TuneConfig, play: Play) -> BoardSearchResult:
     screens = play("screen", [ScreeningRequest(published, n, games.screen[n]) for n in config.players])
     (screen,) = estimate_boards(config, [published], screens)
     if screen.distance.low == 0:
-        return BoardSearchResult("in the band" if screen.distance.high == 0 else "not surely beyond", screen)
+        return BoardSearchResult("in the band" if screen.distance.high == 0 else "not beyond", screen)
     objective = Objective.of(config, screen)
     evidence = [EffectModelData(config.free, n) for n in config.players]
     for data, screening in zip(evidence, screens, strict=True):
@@ -251,10 +246,7 @@ def _play_boards(
     games: dict[int, int],
     evidence: Sequence[EffectModelData],
 ) -> list[list[AblationGames]]:
-    """Play the experiment on each board with each number of players; return the games by board.
-
-    The games are added to the evidence.
-    """
+    """Play an experiment on each board for each player count, add the games to `evidence`, and return them by board."""
     requests = [ScreeningRequest(board, n, games[n]) for board in boards for n in config.players]
     studies = [screening.study for screening in play(part, requests)]
     count = len(config.players)
@@ -270,7 +262,7 @@ def _halve(
     models: Sequence[EffectModel],
     objective: Objective,
 ) -> list[TriedBoard]:
-    """Return the boards of the halving, the last remaining first."""
+    """Run sequential halving and return its boards, the last remaining ones first."""
     boards = best_boards(config.free, models, objective, config.most, config.candidates)
     predicted = predict_effects(models, np.array(boards, np.int64), objective.published)
     far, share = objective.distance(*predicted).tolist(), objective.share(*predicted).tolist()
@@ -302,20 +294,17 @@ def _halve(
 
 
 def _combine(one: AblationGames, other: AblationGames) -> AblationGames:
-    """Return the combined games of two experiments with different deals."""
+    """Combine the games of two experiments with different deals."""
     block = np.concatenate([one.block, other.block + one.block.max() + 1])
     return AblationGames(np.concatenate([one.denied, other.denied]), np.concatenate([one.places, other.places]), block)
 
 
 def _weighted(predicted: Array, available: Open, played: Sequence[Sequence[AblationGames]]) -> Array:
-    """Return the effects on boards, weighting the model and the games of each board, float64 (N, P, A).
-
-    Deviations and levels are weighted separately, because a model may only predict one of them well.
-    """
+    """Return effects as means of model and games, float64 (N, P, A), with weights for deviations and for levels."""
     everywhere = available[:, None].repeat(predicted.shape[1], axis=1)
     means = predicted.mean(axis=2, where=available[:, None])
     apart = (predicted - means[..., None]) * everywhere
-    # A covered action has no effect, so it says nothing about the quality of the models.
+    # A covered action has no effect, so it does not test the models.
     own, variance = np.zeros_like(apart), np.ones_like(apart)
     level, level_variance = np.zeros_like(means), np.ones_like(means)
     for i, studies in enumerate(played):
@@ -331,17 +320,14 @@ def _weighted(predicted: Array, available: Open, played: Sequence[Sequence[Ablat
 
 
 def _shrink(predicted: Array, own: Array, variance: Array, measured: Open) -> Array:
-    """Return own estimates shrunk towards predictions by their errors; `measured` selects those that test the model."""
+    """Shrink own estimates towards predictions by their errors; `measured` selects values that test the model."""
     model_error = max(0.0, float(((own - predicted) ** 2 - variance)[measured].mean()))
     weighted: Array = predicted + model_error / (model_error + variance) * (own - predicted)
     return weighted
 
 
 def _choose(config: TuneConfig, better: Sequence[BoardEstimates]) -> BoardEstimates | None:
-    """Return the proposed board among the eligible ones.
-
-    It is the smallest change that surely meets the aim, or else the one with the smallest estimated distance.
-    """
+    """Return the proposal: the smallest change that significantly meets the aim, or else the closest board."""
     if not better:
         return None
     best = [one for one in better if one.distance.high == 0]

@@ -1,0 +1,297 @@
+"""Estimate the results of a study's parts from their games.
+
+1. The qualification rejects players that lose strength when actions are disabled.
+2. The screening experiment estimates the marginal effect of each action for one class of player.
+3. The confirmatory test plays fresh games with the *candidates*, the actions farthest from the mean.
+
+In the confirmatory test the strongest player plays against itself with one handicapped seat. That seat is denied the
+action, is the only seat with the action, or must use it as soon as possible. The result is the seat's win rate minus
+the chance level. For the first two handicaps a sequential test over deals (`helsinki_env.evaluation.rating.sprt`)
+compares two hypotheses: the effect of the action equals the mean of all actions, or it is a percentage point more (less
+for a weak action).
+
+**Covered actions.** Covering an action cannot show its marginal effect, because all players lose it, but it changes the
+game: its length, scores, drama, fairness and room for skill. Every set of five is played with the same number of deals.
+The best and the worst of 3,003 sets are extreme partly by luck. The sets at both ends of each measure are therefore
+played again, and only fresh games count for them (the winner's curse; Efron 2011, "Tweedie's formula and selection
+bias").
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.evaluation.arena.designs import decode_action_sets, subsets
+from helsinki_env.evaluation.arena.load import MatchupGames
+from helsinki_env.evaluation.balance.effects import (
+    AblationGames,
+    MarginEffects,
+    WinEffects,
+    estimate_margin_effects,
+    estimate_win_effects,
+)
+from helsinki_env.evaluation.balance.helsinki.replay import Course
+from helsinki_env.evaluation.balance.helsinki.study import (
+    Candidate,
+    ConfirmationConfig,
+    StudyConfig,
+    matchup_name,
+    qualification_matchup,
+)
+from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal
+from helsinki_env.evaluation.rating.ratings import rate
+from helsinki_env.evaluation.rating.sprt import Hypotheses, log_likelihood_ratios, run_sprt
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
+from helsinki_env.games.helsinki.config import HelsinkiConfig
+
+Array = npt.NDArray[np.float64]
+
+HANDICAP_KINDS = ("denied", "alone", "forced")
+"""Handicaps of the seat in the confirmatory test."""
+#: Distance between the hypotheses of the test, in percentage points of the win rate.
+_APART = 1.0
+_STEPS = 100
+
+
+def qualification_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list[dict[str, Any]]:
+    """Return the ratings of players relative to the reference, with the full board and with disabled actions."""
+    results = []
+    for player, n in product((entry.player for entry in config.classes), config.players):
+        names = [qualification_matchup(player, n, denied) for denied in (False, True)]
+        if not all(name in tables for name in names):
+            continue
+        ratings = [rate(tables[name], reference=config.gate.reference, seed=config.seed) for name in names]
+        elo = [float(r.elo[r.players.index(player)]) for r in ratings]
+        error = [float(r.error[r.players.index(player)]) for r in ratings]
+        lost, half = elo[0] - elo[1], 1.96 * math.hypot(*error)
+        results.append(
+            {
+                "player": player,
+                "players": n,
+                "games": sum(len(tables[name]) for name in names),
+                "full_board": elo[0],
+                "full_board_error": error[0],
+                "five_denied": elo[1],
+                "five_denied_error": error[1],
+                "lost": lost,
+                "lost_low": lost - half,
+                "lost_high": lost + half,
+                "admitted": lost - half <= config.gate.lost,
+            }
+        )
+    return results
+
+
+def ablation_games(table: MatchupGames) -> AblationGames:
+    """Return the denied actions and ranks of a table of games."""
+    return AblationGames(decode_action_sets(table.denied), table.places, table.block)
+
+
+@dataclass(frozen=True)
+class ScreeningEstimates:
+    """Estimates from a screening experiment; actions in the order of their ids."""
+
+    effects: WinEffects
+    margins: MarginEffects
+    #: Win rate of seats that used an action minus that of seats that had but did not use it, percentage points, float64
+    #: (15,). It is biased, because winners have more to spend.
+    naive: Array
+    usage: Array  # fraction of the seats with an action that used it, float64 (15,)
+    worth_of_games: float  # effective sample size, given the correlation within paired games
+
+
+def estimate_screening(table: MatchupGames) -> ScreeningEstimates:
+    """Return the estimates from a screening experiment; RatingError for too few games."""
+    study = ablation_games(table)
+    effects = estimate_win_effects(study)
+    alone = estimate_win_effects(replace(study, block=np.arange(len(table))))
+    share, usage = naive_effects(table)
+    return ScreeningEstimates(
+        effects=effects,
+        margins=estimate_margin_effects(study.denied, table.scores, table.block),
+        naive=share,
+        usage=usage,
+        worth_of_games=len(table) * float(np.trace(alone.covariance) / np.trace(effects.covariance)),
+    )
+
+
+def naive_effects(table: MatchupGames) -> tuple[Array, Array]:
+    """Return the naive estimate of each action and its use among the seats with it, float64 (15,) each."""
+    used = decode_action_sets(table.used)
+    had = ~decode_action_sets(table.denied) & ~decode_action_sets(table.covered)[:, None]
+    won = fractional_wins(table.places)[..., None]
+    share = np.full(len(BOARD_ACTIONS), np.nan)
+    counts = [kind.sum(axis=(0, 1)) for kind in (used, had & ~used)]
+    wins = [(won * kind).sum(axis=(0, 1)) for kind in (used, had & ~used)]
+    some = (counts[0] > 0) & (counts[1] > 0)
+    share[some] = 100 * (wins[0][some] / counts[0][some] - wins[1][some] / counts[1][some])
+    return share, used.sum(axis=(0, 1)) / np.maximum(1, had.sum(axis=(0, 1)))
+
+
+def select_candidates(
+    config: StudyConfig, screen: Mapping[str, MatchupGames], left_out: Container[str] = ()
+) -> list[Candidate]:
+    """Return the actions farthest from the mean for every player count, for the strongest class not in `left_out`."""
+    candidates = []
+    for n in config.players:
+        names = config.names(n)
+        player = ([name for name in names if name not in left_out] or names)[-1]
+        if config.confirm.player in names:
+            player = config.confirm.player
+        power = estimate_win_effects(ablation_games(screen[matchup_name(n, player)])).power
+        mean = float(power.mean())
+        for action in np.argsort(-np.abs(power - mean), kind="stable")[: config.confirm.suspects].tolist():
+            candidates.append(Candidate(n, player, BOARD_ACTIONS[action], bool(power[action] > mean), mean))
+    return candidates
+
+
+def _worth_by_deal(table: MatchupGames, candidate: Candidate, way: str) -> Array:
+    """Return the effect of the action by deal, as a win rate, float64 (D,), in the order of the deals."""
+    seats = table.places.shape[1]
+    if way == "forced":
+        special = table.seating == 0
+    else:
+        special = decode_action_sets(table.denied)[..., BOARD_ACTIONS.index(candidate.action)] == (way == "denied")
+    won = (fractional_wins(table.places) * special).sum(axis=1) - special.sum(axis=1) / seats
+    means = mean_by_deal(won, table.deck)
+    return -means if way == "denied" else means
+
+
+def confirmation_data(
+    table: MatchupGames, candidate: Candidate, way: str, config: ConfirmationConfig
+) -> dict[str, Any]:
+    """Return the result of the confirmatory test of a candidate with one handicap.
+
+    ``worth`` is the effect of having the action in win %, or of having to use it early for "forced", which is not
+    tested. ``path`` has the log likelihood ratio after some of the deals, float64 (N, 2): deals, log ratio.
+    """
+    worth = _worth_by_deal(table, candidate, way)
+    sign = 1.0 if candidate.above else -1.0
+    # The test needs scores from 0 to 1: shift the effects to one half.
+    low = 0.5 + sign * candidate.mean / 200
+    hypotheses = Hypotheses(low, low + _APART / 200, config.error, config.error, max(16, config.decks))
+    scores = 0.5 + sign * worth / 2
+    steps = np.unique(np.linspace(1, len(worth), min(len(worth), _STEPS)).round().astype(np.int64))
+    ratios = log_likelihood_ratios(scores, hypotheses)
+    test = None if way == "forced" else run_sprt(scores, hypotheses)
+    return {
+        "way": way,
+        "worth": 100 * float(worth.mean()),
+        "error": 100 * float(worth.std(ddof=1)) / math.sqrt(len(worth)),
+        "decks": len(worth),
+        "verdict": test.verdict if test else None,
+        "stopped_after": test.blocks if test else None,
+        "path": np.stack([steps, ratios[steps - 1]], axis=1),
+        "bounds": hypotheses.bounds,
+    }
+
+
+GAME_MEASURES = {
+    "rounds": "rounds of a game",
+    "points": "mean points of a seat",
+    "spread": "points between first and last",
+    "skill": "games per 100 that the stronger player wins above the chance level",
+}
+"""Measures that need only the results of games, with their units."""
+#: Random sets among those that are played again.
+_RANDOM_AGAIN = 50
+
+
+def cover_index(covered: int) -> int:
+    """Return the lexicographic index of a set of five actions (bit i for action i), 0 to 3,002."""
+    return int(np.flatnonzero((subsets(5) @ (1 << np.arange(len(BOARD_ACTIONS)))) == covered)[0])
+
+
+FIRST_GAME = sum(1 << action for action in HelsinkiConfig(covered="first_game").covered)
+"""Set that the rulebook covers in a first game, bit i for action i."""
+
+
+@dataclass(frozen=True)
+class GroupMeans:
+    """Mean of a measure over each of N sets of games."""
+
+    mean: Array
+    error: Array  # standard error over deals; NaN for a single deal
+    decks: npt.NDArray[np.int64]  # number of deals
+
+
+def _of_games(table: MatchupGames) -> dict[str, Array]:
+    """Return the measures of each game, float64 (G,) each."""
+    seats = table.places.shape[1]
+    scores = table.scores.astype(np.float64)
+    stronger = table.seating == 0
+    won = (fractional_wins(table.places) * stronger).sum(axis=1) - stronger.sum(axis=1) / seats
+    return {
+        "rounds": table.rounds.astype(np.float64),
+        "points": scores.mean(axis=1),
+        "spread": scores.max(axis=1) - scores.min(axis=1),
+        "skill": 100.0 * won,
+    }
+
+
+def group_measures(
+    table: MatchupGames, group: npt.NDArray[np.int64], count: int, course: Course | None = None
+) -> dict[str, GroupMeans]:
+    """Return the measures, with those of the course if given, of groups that contain whole deals."""
+    values = _of_games(table)
+    if course is not None:
+        for name in ("lead_changes", "behind", "choices", "turns"):
+            values[name] = np.asarray(getattr(course, name), np.float64)
+    return {name: _measured(value, group, table.deck, count) for name, value in values.items()}
+
+
+def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.int64], count: int) -> GroupMeans:
+    """Return group means with standard errors over deals, each of which is played by all line-ups."""
+    means = mean_by_deal(value, deck)
+    group_of_deal = group[np.unique(deck, return_index=True)[1]]
+    number = np.bincount(group_of_deal, minlength=count)
+    mean = np.bincount(group_of_deal, means, count) / np.maximum(1, number)
+    squares = np.bincount(group_of_deal, (means - mean[group_of_deal]) ** 2, count)
+    error = np.full(count, np.nan)
+    several = number > 1
+    error[several] = np.sqrt(squares[several] / (number[several] - 1) / number[several])
+    mean[number == 0] = np.nan
+    return GroupMeans(mean, error, number)
+
+
+def group_by_cover(table: MatchupGames) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the covered sets, bit i for action i, ascending, int64 (N,), and the index of each game's set."""
+    sets, group = np.unique(table.covered.astype(np.int64), return_inverse=True)
+    return sets, group.ravel()
+
+
+def extreme_covers(table: MatchupGames, count: int, generator: np.random.Generator) -> tuple[int, ...]:
+    """Return ascending indices of sets: `count` at both ends of every measure, that of a first game, random ones."""
+    sets, group = group_by_cover(table)
+    chosen = {FIRST_GAME, *generator.permutation(sets)[:_RANDOM_AGAIN].tolist()}
+    for measured in group_measures(table, group, len(sets)).values():
+        order = np.argsort(measured.mean, kind="stable")
+        chosen |= set(sets[order[:count]].tolist()) | set(sets[order[-count:]].tolist())
+    return tuple(sorted(cover_index(int(covered)) for covered in chosen))
+
+
+def action_use_entropy(table: MatchupGames, group: npt.NDArray[np.int64], count: int) -> Array:
+    """Return the normalized entropy of the use of available actions by group, 0 to 1, float64 (N,)."""
+    used = decode_action_sets(table.used).sum(axis=1)
+    uses = np.zeros((count, len(BOARD_ACTIONS)))
+    np.add.at(uses, group, used)
+    share = uses / np.maximum(1e-12, uses.sum(axis=1, keepdims=True))
+    available = np.zeros((count, len(BOARD_ACTIONS)), np.bool_)
+    available[group] = ~decode_action_sets(table.covered)
+    entropy = -(share * np.log(np.maximum(share, 1e-300))).sum(axis=1)
+    normalized: Array = entropy / np.log(np.maximum(2, available.sum(axis=1)))
+    return normalized
+
+
+def seat_win_rates(table: MatchupGames) -> dict[str, list[float]]:
+    """Return the win percentage of each seat and its standard error over deals."""
+    means = mean_by_deal(100.0 * fractional_wins(table.places), table.deck)
+    error = means.std(axis=0, ddof=1) / math.sqrt(len(means)) if len(means) > 1 else np.full(means.shape[1], np.nan)
+    return {"share": means.mean(axis=0).tolist(), "error": error.tolist()}
