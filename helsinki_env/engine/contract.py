@@ -16,6 +16,11 @@ act), `phase`, `done` and `round_number`. It has room for `MAX_SEATS` seats; tho
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
 from helsinki_env.engine.overloads import OverloadedKernel
 
 __all__ = [
@@ -25,6 +30,7 @@ __all__ = [
     "deal",
     "determinize_state",
     "draw_setup",
+    "implement",
     "mark_legal",
     "rank_of",
     "reconstruct_state",
@@ -71,3 +77,9 @@ score = OverloadedKernel("score")
 
 rank_of = OverloadedKernel("rank_of")
 """`rank_of(t, g, seat)`: number of seats strictly ahead (rank from 0) if the game ended now; ties share a rank."""
+
+
+def implement(dtype: np.dtype[Any], *kernels: Callable[..., Any]) -> None:
+    """Register kernels of a game under their own names for a record type."""
+    for kernel in kernels:
+        globals()[kernel.__name__].implements(dtype, kernel)

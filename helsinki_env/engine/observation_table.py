@@ -18,10 +18,11 @@ import numpy.typing as npt
 from helsinki_env.engine.bits import lowest_bit
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.fields import Field, RecordTable, clear_lines, indented
+from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.layout import ObservationLayout, make_layout
 from helsinki_env.engine.vectors import clearer, copier, gatherer, spreader, storer
 
-__all__ = ["Computed", "ObservationTable", "Section"]
+__all__ = ["Computed", "ObservationTable", "Section", "boards_section", "write_planes", "write_planes_part"]
 
 _WIDTHS = (1, 2, 4, 8, 16)
 _NEXT_SEAT = "seat = seat + 1 if seat + 1 < players else np.int64(0)"
@@ -71,6 +72,67 @@ class Section:
     high: Any = 1
     scale: Any = 1
     own: bool = False
+
+
+def boards_section(planes: Sequence[str], rows: int, columns: int, last_code: int, tiles: int) -> Section:
+    """Return the section of all boards: planes of tile codes, of tiles in the order built, and two planes of flags.
+
+    Args:
+        planes: names of the four planes.
+        rows: number of rows of a board.
+        columns: number of columns.
+        last_code: largest code of a tile.
+        tiles: maximum number of numbered tiles on a board.
+    """
+    return Section(
+        "boards",
+        "every board: planes " + ", ".join(planes),
+        shape=(MAX_SEATS, len(planes), rows, columns),
+        high=np.reshape([last_code, tiles, 1, 1], (4, 1, 1)),  # by plane
+        scale=np.reshape([last_code, 12, 1, 1], (4, 1, 1)),
+    )
+
+
+_spread_codes, _spread_numbers = spreader(64, 3), spreader(64, 5)
+_spread_flags, _spread_half = spreader(64), spreader(32)
+
+
+@kernel
+def add_number(sets, cells, number):
+    """Return five sets, the binary digits of a number for each cell, after `cells` get this number."""
+    n0, n1, n2, n3, n4 = sets
+    return (
+        n0 | cells & -(number & 1),
+        n1 | cells & -(number >> 1 & 1),
+        n2 | cells & -(number >> 2 & 1),
+        n3 | cells & -(number >> 3 & 1),
+        n4 | cells & -(number >> 4),
+    )
+
+
+@kernel
+def write_planes(out, at, size, codes, numbers, marks, coats):
+    """Write the planes of a board of `size` cells with SIMD operations, and nothing after them.
+
+    `codes` and `numbers` have one set of cells for each binary digit; `marks` and `coats` are sets.
+    """
+    _spread_codes(out, at, codes)
+    _spread_numbers(out, at + size, numbers)
+    _spread_flags(out, at + 2 * size, (marks,))
+    _spread_half(out, at + 3 * size, (coats,))
+    _spread_half(out, at + 4 * size - 32, (coats >> (size - 32),))
+
+
+@kernel
+def write_planes_part(out, at, size, codes, numbers, marks, coats, lane, lanes):
+    """Write one lane's share of the entries of `write_planes`."""
+    (c0, c1, c2), (n0, n1, n2, n3, n4) = codes, numbers
+    for cell in range(lane, size, lanes):
+        out[at + cell] = c0 >> cell & 1 | (c1 >> cell & 1) << 1 | (c2 >> cell & 1) << 2
+        digits = n0 >> cell & 1 | (n1 >> cell & 1) << 1 | (n2 >> cell & 1) << 2
+        out[at + size + cell] = digits | (n3 >> cell & 1) << 3 | (n4 >> cell & 1) << 4
+        out[at + 2 * size + cell] = marks >> cell & 1
+        out[at + 3 * size + cell] = coats >> cell & 1
 
 
 class ObservationTable:

@@ -47,6 +47,17 @@ def shuffle(g, cards, size):
         cards[other] = card
 
 
+@kernel
+def list_cards(counts, types, cards):
+    """Write the cards of each type, `counts[type]` of them, into `cards` in ascending order; return their number."""
+    size = np.int64(0)
+    for card in range(types):
+        for _ in range(counts[card]):
+            cards[size] = card
+            size += 1
+    return size
+
+
 # Draws of set members, subsets and cards; `p` is a record with random state.
 
 

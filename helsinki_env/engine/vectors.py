@@ -30,11 +30,14 @@ __all__ = [
     "byte_summer",
     "clearer",
     "copier",
+    "fill_vector",
     "gatherer",
     "leading_zeros",
+    "load_vector",
     "make_intrinsic",
     "marker",
     "prefetcher",
+    "reduce_vector",
     "reverse_bytes",
     "spreader",
     "storer",
@@ -102,7 +105,8 @@ def _compiled(
     return made
 
 
-def _load(builder: Any, address: Any, kind: Any) -> Any:  # pragma: no cover
+def load_vector(builder: Any, address: Any, kind: Any) -> Any:  # pragma: no cover
+    """Emit a load of an LLVM vector from an address of any alignment."""
     found = builder.load(builder.bitcast(address, kind.as_pointer()))
     found.align = 1
     return found
@@ -112,11 +116,13 @@ def _store(builder: Any, value: Any, address: Any) -> None:  # pragma: no cover
     builder.store(value, builder.bitcast(address, value.type.as_pointer())).align = 1
 
 
-def _all(kind: Any, value: int) -> Any:  # pragma: no cover
+def fill_vector(kind: Any, value: int) -> Any:  # pragma: no cover
+    """Return the constant LLVM vector with the same value in all entries."""
     return ir.Constant(kind, [value] * kind.count)
 
 
-def _reduced(builder: Any, how: str, vector: Any) -> Any:  # pragma: no cover
+def reduce_vector(builder: Any, how: str, vector: Any) -> Any:  # pragma: no cover
+    """Emit the reduction of an LLVM vector to one number, by `how`, such as ``add`` or ``or``."""
     element = vector.type.element
     name = f"llvm.vector.reduce.{how}.v{vector.type.count}i{element.width}"
     function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(element, [vector.type]), name)
@@ -146,7 +152,7 @@ def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None
         for k in range(planes):
             members = builder.extract_value(arguments[2], k)
             members = members if width == _WORD.width else builder.trunc(members, ir.IntType(width))
-            value = builder.select(builder.bitcast(members, flags), _all(bytes_, 1 << k), _all(bytes_, 0))
+            value = builder.select(builder.bitcast(members, flags), fill_vector(bytes_, 1 << k), fill_vector(bytes_, 0))
             total = value if total is None else builder.or_(total, value)
         _store(builder, total, addressed(0, 1))
 
@@ -192,7 +198,7 @@ def gatherer(width: int, odd: bool = False) -> Intrinsic:
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
         kind = ir.VectorType(_BYTE, width)
         compared = builder.icmp_unsigned if odd else builder.icmp_signed
-        flags = compared(">", _load(builder, addressed(0, 1), kind), _all(kind, int(odd)))
+        flags = compared(">", load_vector(builder, addressed(0, 1), kind), fill_vector(kind, int(odd)))
         members = builder.bitcast(flags, ir.IntType(width))
         return members if width == _WORD.width else builder.zext(members, _WORD)
 
@@ -215,8 +221,8 @@ def copier(width: int, plus: int = 0) -> Intrinsic:
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
         kind = ir.VectorType(_BYTE, width)
-        value = _load(builder, addressed(2, 3), kind)
-        _store(builder, builder.add(value, _all(kind, plus)) if plus else value, addressed(0, 1))
+        value = load_vector(builder, addressed(2, 3), kind)
+        _store(builder, builder.add(value, fill_vector(kind, plus)) if plus else value, addressed(0, 1))
 
     def loop(out, at, source, begin):  # pragma: no cover
         for i in range(width):
@@ -235,7 +241,7 @@ def clearer(width: int) -> Intrinsic:
         first, done = addressed(0, 1), 0
         while done < width:
             size = min(64, 1 << (width - done).bit_length() - 1)
-            _store(builder, _all(ir.VectorType(_BYTE, size), 0), builder.gep(first, [_WORD(done)]))
+            _store(builder, fill_vector(ir.VectorType(_BYTE, size), 0), builder.gep(first, [_WORD(done)]))
             done += size
 
     def loop(out, at):  # pragma: no cover
@@ -274,9 +280,9 @@ def byte_summer(width: int, loaded: int) -> Intrinsic:
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
         kind = ir.VectorType(_BYTE, loaded)
-        value = _load(builder, addressed(0, 1), kind)
+        value = load_vector(builder, addressed(0, 1), kind)
         value = builder.and_(value, ir.Constant(kind, [-1] * width + [0] * (loaded - width)))
-        return builder.zext(_reduced(builder, "add", value), _WORD)
+        return builder.zext(reduce_vector(builder, "add", value), _WORD)
 
     def loop(source, begin):  # pragma: no cover
         total = np.int64(0)

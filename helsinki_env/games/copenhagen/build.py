@@ -13,10 +13,11 @@ from helsinki_env.games.copenhagen.abilities import active, end_use
 from helsinki_env.games.copenhagen.actions import CELLS, CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT, ORIENTATIONS
 from helsinki_env.games.copenhagen.bits import neighbors, supported
 from helsinki_env.games.copenhagen.cards import play_card_face_up
-from helsinki_env.games.copenhagen.deal import clear_build
 from helsinki_env.games.copenhagen.score import cover
 from helsinki_env.games.copenhagen.shapes import meeting, placements, tile_cells
-from helsinki_env.games.copenhagen.state import PHASE_PAY, PHASE_PLACE
+from helsinki_env.games.copenhagen.state import PHASE_PAY, PHASE_PLACE, PHASE_RECOLOUR, RECORD
+
+clear_build = RECORD.clear_pending(PHASE_PLACE, PHASE_RECOLOUR, PHASE_PAY)
 
 
 @kernel

@@ -43,7 +43,7 @@ import numpy as np
 from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.rng import draw_card, random_below
+from helsinki_env.engine.rng import draw_card, list_cards, random_below
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.legal import legal_uses
 from helsinki_env.games.copenhagen.state import (
@@ -154,17 +154,6 @@ def _deal_hand_in_turn(t, g, s, size, mask):
 
 
 @kernel
-def _spread(counts, cards):
-    """Write a list of cards from their counts by color; return the number of cards."""
-    size = np.int64(0)
-    for colour in range(5):
-        for _ in range(counts[colour]):
-            cards[size] = colour
-            size += 1
-    return size
-
-
-@kernel
 def _deal_pile(t, g, cards, dealt, size):
     """Deal the cards from index `dealt` on to the draw pile, and insert the End of Game card where it may be."""
     others = np.int64(g.pile_size) - g.end_card
@@ -188,7 +177,7 @@ def determinize_state(t, g, viewer, word, s, mask):
     g.chance = word
     if not _look(t, g, viewer, s):
         return False
-    size, dealt = _spread(s.unknown, s.cards), np.int64(0)
+    size, dealt = list_cards(s.unknown, 5, s.cards), np.int64(0)
     bound = g.seat != viewer and g.done == 0
     if bound:
         if not _deal_hand_in_turn(t, g, s, size, mask):
@@ -198,9 +187,9 @@ def determinize_state(t, g, viewer, word, s, mask):
         if seat != viewer and not (bound and seat == g.seat):
             dealt = _deal_hand(g, s, seat, dealt, size)
     if _is_reshuffled(g):
-        size, dealt = _spread(g.reshuffled, s.cards), np.int64(0)
+        size, dealt = list_cards(g.reshuffled, 5, s.cards), np.int64(0)
     _deal_pile(t, g, s.cards, dealt, size)
     return True
 
 
-contract.determinize_state.implements(GAME, determinize_state)
+contract.implement(GAME, determinize_state)

@@ -85,4 +85,4 @@ def draw_setup(p, g):
             g.denied[seat] = 0
 
 
-contract.draw_setup.implements(GAME, draw_setup)
+contract.implement(GAME, draw_setup)

@@ -11,6 +11,7 @@ import numpy as np
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import clearer, marker
 from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen import state
 from helsinki_env.games.copenhagen.abilities import active, new_abilities, used_abilities, white_cells
 from helsinki_env.games.copenhagen.bits import BOARD, neighbors, supported
 from helsinki_env.games.copenhagen.build import (
@@ -23,19 +24,8 @@ from helsinki_env.games.copenhagen.build import (
     recolours,
     size_of,
 )
-from helsinki_env.games.copenhagen.cards import hand_size
+from helsinki_env.games.copenhagen.cards import filled_slots, hand_size, slots_above
 from helsinki_env.games.copenhagen.shapes import meeting, placements
-from helsinki_env.games.copenhagen.state import (
-    PHASE_COAT,
-    PHASE_DISCARD,
-    PHASE_END,
-    PHASE_MAIN,
-    PHASE_PAY,
-    PHASE_PLACE,
-    PHASE_RECOLOUR,
-    PHASE_TAKE,
-)
-from helsinki_env.games.copenhagen.take import filled_slots, slots_above
 
 #: Marks corners of an orientation. It zeroes the ids after them: those of the next orientation, which is written later,
 #: and of kinds that are not marked in the same phase.
@@ -83,7 +73,7 @@ def _taking_uses(t, g, usable):
     if g.last_discard < 0 and filled_slots(g):
         legal |= usable & (1 << a.ADDITIONAL_CARD)
     both = usable & (1 << a.BOTH_ACTIONS)
-    if both and g.phase == PHASE_END and feasible(t, g):
+    if both and g.phase == state.PHASE_END and feasible(t, g):
         legal |= both
     return legal
 
@@ -111,11 +101,11 @@ def _building_uses(t, g, usable):
 def legal_uses(t, g):
     """Return the set of abilities for which USE is legal now (bit = ability)."""
     usable = active(g)
-    if g.phase == PHASE_TAKE and g.first >= 0 and filled_slots(g) & slots_above(g.first + 1):
+    if g.phase == state.PHASE_TAKE and g.first >= 0 and filled_slots(g) & slots_above(g.first + 1):
         return usable & (1 << a.ANY_CARDS)
-    if g.phase == PHASE_DISCARD or g.phase == PHASE_END:
+    if g.phase == state.PHASE_DISCARD or g.phase == state.PHASE_END:
         return _taking_uses(t, g, usable)
-    if g.phase == PHASE_PLACE:
+    if g.phase == state.PHASE_PLACE:
         return _building_uses(t, g, usable)
     return np.int64(0)
 
@@ -174,23 +164,23 @@ def mark_legal(t, g, mask):
     if g.done:
         return
     phase, offset = g.phase, t.offset
-    if phase == PHASE_MAIN:
+    if phase == state.PHASE_MAIN:
         _mark_lower(mask, offset[a.KIND_BUILD], (feasible(t, g),))
         if not (np.int64(g.using) >> a.BOTH_ACTIONS) & 1:
             _mark(mask, offset[a.KIND_TAKE], 7, _first_slots(g))
-    elif phase == PHASE_TAKE:
+    elif phase == state.PHASE_TAKE:
         _mark(mask, offset[a.KIND_TAKE], 7, _next_slots(g))
-    elif phase == PHASE_DISCARD:
+    elif phase == state.PHASE_DISCARD:
         _mark_discards(t, g, mask, offset[a.KIND_DISCARD])
-    elif phase == PHASE_END:
+    elif phase == state.PHASE_END:
         mask[offset[a.KIND_END]] = 1
-    elif phase == PHASE_PLACE:
+    elif phase == state.PHASE_PLACE:
         _mark_places(t, g, mask, offset[a.KIND_PLACE])
-    elif phase == PHASE_RECOLOUR:
+    elif phase == state.PHASE_RECOLOUR:
         _mark(mask, offset[a.KIND_RECOLOUR], 5, recolours(g, g.tile, discounted(g, costs(t, g, g.tile))))
-    elif phase == PHASE_PAY:
+    elif phase == state.PHASE_PAY:
         _mark(mask, offset[a.KIND_PAY], 5, _pay_colours(g))
-    elif phase == PHASE_COAT:
+    elif phase == state.PHASE_COAT:
         cells, first = white_cells(g), offset[a.KIND_WHITE]
         _mark_lower(mask, first, (cells,))
         _mark_upper(mask, first + a.CELLS - 16, (cells >> (a.CELLS - 16),))

@@ -19,8 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.observation_table import Computed, ObservationTable, Section
-from helsinki_env.engine.vectors import clearer, spreader
+from helsinki_env.engine.observation_table import (
+    Computed,
+    ObservationTable,
+    Section,
+    add_number,
+    boards_section,
+    write_planes,
+    write_planes_part,
+)
+from helsinki_env.engine.vectors import clearer
 from helsinki_env.games.copenhagen.actions import CELLS
 from helsinki_env.games.copenhagen.bits import full_rows
 from helsinki_env.games.copenhagen.cards import hand_size
@@ -42,13 +50,7 @@ PLANES = ("tile", "number", "brick", "coat")
 OBSERVATION = ObservationTable(
     RECORD,
     (
-        Section(
-            "boards",
-            "every board: planes " + ", ".join(PLANES),
-            shape=(MAX_SEATS, len(PLANES), ROWS, COLUMNS),
-            high=np.reshape([6, TILES, 1, 1], (4, 1, 1)),  # by plane
-            scale=np.reshape([6, 12, 1, 1], (4, 1, 1)),
-        ),
+        boards_section(PLANES, ROWS, COLUMNS, 6, TILES),
         Section("row_coats", "1 where a coat of arms lies beside a row that is not full", shape=(MAX_SEATS, ROWS)),
         Section(
             "seats",
@@ -126,38 +128,28 @@ def scales(size: int) -> npt.NDArray[np.float32] | None:
     return OBSERVATION.scales() if size == OBSERVATION_SIZE else None
 
 
-_write_tiles, _write_numbers = spreader(64, 3), spreader(64, 5)
-_write_cells, _write_half = spreader(64), spreader(32)
 _clear_board, _clear_coats = clearer(PER_BOARD), clearer(16)
 
 
 @kernel
 def tile_sets(t, g, seat):
     """Return sets of cells for the binary digits of the planes: three digits for tiles, five for the order built."""
-    n0 = n1 = n2 = n3 = n4 = np.int64(0)
+    none = np.int64(0)
+    numbers = none, none, none, none, none
     for tile in range(g.tile_count[seat]):
         cells = tile_cells(t, np.int64(g.tile_piece[seat, tile]), g.tile_cell[seat, tile])
-        number = np.int64(tile) + 1
-        n0 |= cells & -(number & 1)
-        n1 |= cells & -(number >> 1 & 1)
-        n2 |= cells & -(number >> 2 & 1)
-        n3 |= cells & -(number >> 3 & 1)
-        n4 |= cells & -(number >> 4)
+        numbers = add_number(numbers, cells, np.int64(tile) + 1)
     of = g.coloured[seat]  # 1 to 5
     white = np.int64(g.white[seat])  # 6
-    return (of[0] | of[2] | of[4], of[1] | of[2] | white, of[3] | of[4] | white), (n0, n1, n2, n3, n4)
+    return (of[0] | of[2] | of[4], of[1] | of[2] | white, of[3] | of[4] | white), numbers
 
 
 @kernel
 def _write_board(t, g, seat, out, at):
-    """Write boards and coats of arms, which are public. Writes nothing beyond the end of the board."""
-    tiles, numbers = tile_sets(t, g, seat)
+    """Write boards and coats of arms, which are public."""
+    codes, numbers = tile_sets(t, g, seat)
     coats = np.int64(t.coats) & ~np.int64(g.filled[seat])
-    _write_tiles(out, at, tiles)
-    _write_numbers(out, at + CELLS, numbers)
-    _write_cells(out, at + 2 * CELLS, (np.int64(g.bricks[seat]),))
-    _write_half(out, at + 3 * CELLS, (coats,))
-    _write_half(out, at + 4 * CELLS - 32, (coats >> (CELLS - 32),))
+    write_planes(out, at, CELLS, codes, numbers, np.int64(g.bricks[seat]), coats)
 
 
 @kernel
@@ -212,14 +204,9 @@ def update_observation(t, g, viewer, out, turned):
 
 @kernel
 def _write_board_part(t, g, seat, out, at, lane, lanes):
-    (c0, c1, c2), (n0, n1, n2, n3, n4) = tile_sets(t, g, seat)
-    bricks, coats = np.int64(g.bricks[seat]), np.int64(t.coats) & ~np.int64(g.filled[seat])
-    for cell in range(lane, CELLS, lanes):
-        out[at + cell] = c0 >> cell & 1 | (c1 >> cell & 1) << 1 | (c2 >> cell & 1) << 2
-        digits = n0 >> cell & 1 | (n1 >> cell & 1) << 1 | (n2 >> cell & 1) << 2
-        out[at + CELLS + cell] = digits | (n3 >> cell & 1) << 3 | (n4 >> cell & 1) << 4
-        out[at + 2 * CELLS + cell] = bricks >> cell & 1
-        out[at + 3 * CELLS + cell] = coats >> cell & 1
+    codes, numbers = tile_sets(t, g, seat)
+    coats = np.int64(t.coats) & ~np.int64(g.filled[seat])
+    write_planes_part(out, at, CELLS, codes, numbers, np.int64(g.bricks[seat]), coats, lane, lanes)
 
 
 @kernel

@@ -187,7 +187,7 @@ def reconstruct_state(t, g, obs):
     return fault
 
 
-contract.reconstruct_state.implements(GAME, reconstruct_state)
+contract.implement(GAME, reconstruct_state)
 
 
 def states_from_observations(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> States:

@@ -34,8 +34,9 @@ import numpy as np
 from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.rng import draw_card, random_below
+from helsinki_env.engine.rng import draw_card, list_cards, random_below
 from helsinki_env.games.helsinki.build import hand_by_color
+from helsinki_env.games.helsinki.draw import draw_removable, is_reshuffled, removable
 from helsinki_env.games.helsinki.state import DECK, LAYOUTS, MAX_SEATS, PHASE_DISCARD, PHASE_PAY, UNSEEN, WIDE
 
 __all__ = ["SCRATCH", "determinize_state"]
@@ -50,6 +51,7 @@ SCRATCH = np.dtype(
             ("unknown", np.int64, (WIDE,)),  # cards whose location the viewer does not know, by type
             ("pile", np.int64, (WIDE,)),  # cards of a reshuffled pile
             ("due", np.int64, (WIDE,)),  # pile cards that other seats must have drawn
+            ("rest", np.int64, (WIDE,)),  # the other ones of some cards
             ("draws", np.int64),  # number of pile cards that other seats drew
             ("shown", np.int64, (WIDE,)),  # cards shown since the reshuffle
             ("drawn", np.int64, (WIDE,)),  # pile cards that other seats drew face down, in this sample
@@ -97,26 +99,12 @@ def _look(t, g, viewer, s):
 
 
 @kernel
-def _removable(t, cards, size):
-    """Number of the cards that can be the one removed unseen."""
-    candidates = 0
-    for i in range(size):
-        candidates += t.number[cards[i]] == t.removed_number
-    return candidates
-
-
-@kernel
 def _remove(t, g, cards, size):
-    """Section 1: with two players, draw the card of the given number that was removed and move it to the end."""
-    chosen = random_below(g, _removable(t, cards, size))  # such a card exists: it is not in the game
-    for i in range(size):
-        if t.number[cards[i]] == t.removed_number:
-            if chosen == 0:
-                card = cards[i]
-                cards[i] = cards[size - 1]
-                cards[size - 1] = card
-                return
-            chosen -= 1
+    """Section 1: with two players, swap the card that was removed, drawn at random, with the last one."""
+    removed = draw_removable(t, g, cards, size)
+    card = cards[removed]
+    cards[removed] = cards[size - 1]
+    cards[size - 1] = card
 
 
 @kernel
@@ -149,11 +137,7 @@ def _can_complete_turn(t, g, viewer, mask):
 @kernel
 def _deal_first_pile(t, g, viewer, s):
     """Sample from the first draw pile: the removed card, hands and pile share one set of cards."""
-    size = 0
-    for card in range(t.types):
-        for _ in range(s.unknown[card]):
-            s.cards[size] = card
-            size += 1
+    size = list_cards(s.unknown, t.types, s.cards)
     if g.players == 2:
         _remove(t, g, s.cards, size)
         size -= 1
@@ -190,56 +174,68 @@ def _look_at_pile(t, g, viewer, s):
 
 
 @kernel
+def _ways_to_choose(count, size):
+    """Number of subsets of `count` of `size` cards."""
+    ways = np.int64(1)
+    for i in range(count):
+        ways = ways * (size - i) // (i + 1)
+    return ways
+
+
+@kernel
 def _draw_unseen_cards(t, g, s):
     """Split a reshuffled pile into the cards that other seats drew face down and the current pile.
 
-    Required draws are taken first, the others are drawn from the rest. This finds a set with d cards of a type, e of
-    them required, in C(d, e) ways; rejection sampling corrects for that factor.
+    All sets of `s.draws` pile cards that contain the due cards of each type must be equally likely. The proposal takes
+    the due cards and draws the others from the rest. Of p pile cards of a type, e of them due, it finds d drawn ones in
+    C(p - e, d - e) of the C(p, d) ways. The quotient is C(d, e) / C(p, e), and p and e are fixed: a proposal is
+    accepted with probability 1 / C(d, e) for each type. Return whether it is.
     """
-    size, due = 0, 0
+    due = np.int64(0)
     for card in range(t.types):
         s.drawn[card] = s.due[card]
+        s.rest[card] = s.pile[card] - s.due[card]
         due += s.due[card]
-        for _ in range(s.pile[card] - s.due[card]):
-            s.cards[size] = card
-            size += 1
-    for i in range(s.draws - due):
+    size, others = list_cards(s.rest, t.types, s.cards), s.draws - due
+    for i in range(others):
         s.drawn[draw_card(g, s.cards, i, size)] += 1
     for place in range(g.pile_size):
-        g.pile[place] = draw_card(g, s.cards, s.draws - due + place, size)
-    ways = 1
+        g.pile[place] = draw_card(g, s.cards, others + place, size)
+    ways = np.int64(1)
     for card in range(t.types):
-        for i in range(s.due[card]):
-            ways = ways * (s.drawn[card] - i) // (i + 1)
+        ways *= _ways_to_choose(s.due[card], s.drawn[card])
     return ways == 1 or random_below(g, ways) == 0
 
 
 @kernel
-def _hand_out_unseen(t, g, viewer, s):
-    """Assign the face-down draws to seats; each card is in that hand or was shown since."""
-    size = 0
-    for card in range(t.types):
-        for _ in range(s.drawn[card]):
-            s.cards[size] = card
-            size += 1
-    at = 0
+def _draws_not_in_hand(g, viewer, card):
+    """Number of face-down draws of a card type by other seats that are no longer hidden in their hands."""
+    missing = np.int64(0)
     for seat in range(g.players):
-        if seat == viewer:
-            continue
+        if seat != viewer:
+            drawn = np.int64(0)
+            for slot in range(UNSEEN):
+                drawn += g.unseen[seat, slot] == card
+            hidden = np.int64(g.hand[seat, card]) - g.known[seat, card]
+            missing += max(np.int64(0), drawn - hidden)
+    return missing
+
+
+@kernel
+def _hand_out_unseen(t, g, viewer, s):
+    """Assign the face-down draws to the other seats in random order.
+
+    All orders are equally likely. Return whether this one fits the hands: a card that its seat no longer hides must
+    have been shown since the reshuffle.
+    """
+    size, at = list_cards(s.drawn, t.types, s.cards), np.int64(0)
+    for seat in range(g.players):
         for slot in range(UNSEEN):
-            if g.unseen[seat, slot] >= 0:
+            if seat != viewer and g.unseen[seat, slot] >= 0:
                 g.unseen[seat, slot] = draw_card(g, s.cards, at, size)
                 at += 1
     for i in range(size):
-        card = s.cards[i]
-        missing = np.int64(0)
-        for seat in range(g.players):
-            if seat != viewer:
-                drawn = np.int64(0)
-                for slot in range(UNSEEN):
-                    drawn += g.unseen[seat, slot] == card
-                missing += max(np.int64(0), drawn - (np.int64(g.hand[seat, card]) - g.known[seat, card]))
-        if missing > s.shown[card]:
+        if _draws_not_in_hand(g, viewer, s.cards[i]) > s.shown[s.cards[i]]:
             return False
     return True
 
@@ -249,15 +245,14 @@ def _deal_reshuffled_pile(t, g, viewer, s):
     """Sample from a reshuffled pile: its cards are known except for those drawn face down."""
     if not _draw_unseen_cards(t, g, s):
         return False
-    size, removable = 0, np.int64(0)
+    candidates = np.int64(0)
     for card in range(t.types):
-        removable += s.unknown[card] * (t.number[card] == t.removed_number)
-        for _ in range(s.unknown[card] - (s.pile[card] - s.drawn[card])):
-            s.pool[size] = card
-            size += 1
+        candidates += s.unknown[card] * (t.number[card] == t.removed_number)
+        s.rest[card] = s.unknown[card] - (s.pile[card] - s.drawn[card])
+    size = list_cards(s.rest, t.types, s.pool)
     if g.players == 2:
         # Rejection step: a split that leaves more removable cards corresponds to more deals.
-        if random_below(g, removable) >= _removable(t, s.pool, size):
+        if random_below(g, candidates) >= removable(t, s.pool, size):
             return False
         _remove(t, g, s.pool, size)
         size -= 1
@@ -274,10 +269,7 @@ def determinize_state(t, g, viewer, word, s, mask):
     g.chance = word
     if not _look(t, g, viewer, s):
         return False
-    reshuffled = False
-    for card in range(t.types):
-        if g.reshuffled[card] > 0:
-            reshuffled = True
+    reshuffled = is_reshuffled(t, g)
     if reshuffled and not _look_at_pile(t, g, viewer, s):
         return False
     for _ in range(_TRIES):
@@ -291,4 +283,4 @@ def determinize_state(t, g, viewer, word, s, mask):
 
 
 for _layout in LAYOUTS:
-    contract.determinize_state.implements(_layout, determinize_state)
+    contract.implement(_layout, determinize_state)

@@ -6,7 +6,7 @@ import numpy as np
 
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.overloads import OverloadedKernel
-from helsinki_env.engine.rng import shuffle
+from helsinki_env.engine.rng import list_cards, random_below, shuffle
 from helsinki_env.games.helsinki.state import UNSEEN
 
 
@@ -36,12 +36,9 @@ discard_size = OverloadedKernel("discard_size", _discard_size)
 @kernel
 def reshuffle(t, g):
     """Section 4: shuffle the discard pile into a new draw pile; its composition is public."""
-    size = 0
+    size = list_cards(g.discard, t.types, g.pile)
     for card in range(t.types):
         g.reshuffled[card] = g.discard[card]
-        for _ in range(g.discard[card]):
-            g.pile[size] = card
-            size += 1
         g.discard[card] = 0
     g.unseen[:] = -1
     g.pile_size = size
@@ -64,7 +61,7 @@ def take_from_pile(t, g):
 
 
 @kernel
-def _is_reshuffled(t, g):
+def is_reshuffled(t, g):
     """Whether the draw pile was made from the discard pile."""
     for card in range(t.types):
         if g.reshuffled[card]:
@@ -82,13 +79,34 @@ def draw_unseen(t, g, seat):
     if card < 0:
         return
     g.hand[seat, card] += 1
-    if _is_reshuffled(t, g):
+    if is_reshuffled(t, g):
         for slot in range(UNSEEN):
             if g.unseen[seat, slot] < 0:
                 g.unseen[seat, slot] = card
                 return
         g.known[seat, card] += 1
         _seen_to_leave(g, card)
+
+
+@kernel
+def removable(t, cards, size):
+    """Number of the first `size` cards that can be the one removed unseen with two players."""
+    candidates = np.int64(0)
+    for at in range(size):
+        candidates += t.number[cards[at]] == t.removed_number
+    return candidates
+
+
+@kernel
+def draw_removable(t, g, cards, size):
+    """Section 1: with two players, draw the card that is removed unseen; return its index, -1 if there is none."""
+    chosen = random_below(g, removable(t, cards, size))
+    for at in range(size):
+        if t.number[cards[at]] == t.removed_number:
+            if chosen == 0:
+                return at
+            chosen -= 1
+    return -1
 
 
 @kernel

@@ -108,4 +108,4 @@ def draw_setup(p, g):
 
 
 for _layout in LAYOUTS:
-    contract.draw_setup.implements(_layout, draw_setup)
+    contract.implement(_layout, draw_setup)

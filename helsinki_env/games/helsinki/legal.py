@@ -13,6 +13,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.overloads import OverloadedKernel
 from helsinki_env.engine.vectors import marker
 from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import state
 from helsinki_env.games.helsinki.build import (
     CARDS_AT_ONCE,
     any_feasible,
@@ -28,18 +29,6 @@ from helsinki_env.games.helsinki.build import (
 from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_actions, wild_cells
 from helsinki_env.games.helsinki.draw import discard_size, hand_size
 from helsinki_env.games.helsinki.shapes import legal_slides, profile
-from helsinki_env.games.helsinki.state import (
-    PHASE_DISCARD,
-    PHASE_END,
-    PHASE_LIFT,
-    PHASE_MAIN,
-    PHASE_MOVE,
-    PHASE_PAY,
-    PHASE_PLACE,
-    PHASE_ROOF,
-    PHASE_START,
-    PHASE_WILD,
-)
 
 #: Write a bit set as bytes from an id on: 64 ids for `_mark`, 16 for `_mark_uses`. Ids after the set become 0, so call
 #: these in ascending order of kinds. Every kind marked this way has enough ids behind it.
@@ -81,20 +70,20 @@ def legal_uses(t, g):
     if usable == 0:
         return usable
     phase = g.phase
-    if phase == PHASE_MOVE and g.move == 0:
+    if phase == state.PHASE_MOVE and g.move == 0:
         return _any_time(t, g, usable) | usable & (1 << a.MOVE_1_TO_6 | 1 << a.MOVE_1_TO_5 | 1 << a.MOVE_BACK)
-    if phase == PHASE_MAIN and not g.only_build:
+    if phase == state.PHASE_MAIN and not g.only_build:
         legal = _any_time(t, g, usable)
         if g.pile_size + discard_size(t, g) >= 2 + t.strengths[a.EXTRA_CARD]:
             legal |= usable & (1 << a.EXTRA_CARD)
         return legal
-    if phase == PHASE_END:
+    if phase == state.PHASE_END:
         return _end_actions(t, g, usable)
-    if phase == PHASE_DISCARD and g.last_discard < 0 and not g.turn_over:
+    if phase == state.PHASE_DISCARD and g.last_discard < 0 and not g.turn_over:
         return usable & (1 << a.NO_HAND_LIMIT)
-    if phase == PHASE_PLACE and not g.any_side and usable & (1 << a.ANY_SIDE):
+    if phase == state.PHASE_PLACE and not g.any_side and usable & (1 << a.ANY_SIDE):
         return 1 << a.ANY_SIDE if fits_elsewhere(t, g, np.int64(t.kind[g.card])) else np.int64(0)
-    if phase == PHASE_PAY and g.paid_count == 0 and not g.substitute:
+    if phase == state.PHASE_PAY and g.paid_count == 0 and not g.substitute:
         return _pay_actions(t, g, usable)
     return np.int64(0)
 
@@ -211,30 +200,30 @@ def mark_legal(t, g, mask):
         return
     phase = g.phase
     offset = t.offset
-    if phase == PHASE_MOVE:
+    if phase == state.PHASE_MOVE:
         if g.move == 0:
             mask[offset[a.KIND_MOVE] : offset[a.KIND_MOVE] + 3] = 1
         else:
             mask[offset[a.KIND_MOVE] + 3 : offset[a.KIND_MOVE] + g.move] = 1
-    elif phase == PHASE_MAIN:
+    elif phase == state.PHASE_MAIN:
         if not g.only_build:
             mask[offset[a.KIND_DRAW]] = 1
         _mask_builds(t, g, mask, offset[a.KIND_BUILD])
-    elif phase == PHASE_PAY:
+    elif phase == state.PHASE_PAY:
         _mask_pay(t, g, mask, offset[a.KIND_PAY])
-    elif phase == PHASE_PLACE:
+    elif phase == state.PHASE_PLACE:
         _mask_place(t, g, mask, offset[a.KIND_PLACE])
-    elif phase == PHASE_ROOF:
+    elif phase == state.PHASE_ROOF:
         _mark(mask, offset[a.KIND_ROOF], (roof_cells(t, g),))
-    elif phase == PHASE_DISCARD:
+    elif phase == state.PHASE_DISCARD:
         due = hand_size(t, g, g.seat) - t.hand_limit
         floor = np.int64(max(0, g.last_discard))
         mark_ordered(t, g, mask, offset[a.KIND_DISCARD], 0, t.types - 1, floor, due)
-    elif phase == PHASE_WILD:
+    elif phase == state.PHASE_WILD:
         _mark(mask, offset[a.KIND_WILD], (wild_cells(t, g, g.seat),))
-    elif phase == PHASE_LIFT:
+    elif phase == state.PHASE_LIFT:
         _mark(mask, offset[a.KIND_LIFT], (np.int64(g.superstructures[g.seat]),))
-    elif phase == PHASE_START:
+    elif phase == state.PHASE_START:
         mask[offset[a.KIND_START] : offset[a.KIND_START] + 8] = 1
     # END is the last id and follows the fifteen board actions.
-    _mark_uses(mask, offset[a.KIND_USE], (legal_uses(t, g) | np.int64(phase == PHASE_END) << 15,))
+    _mark_uses(mask, offset[a.KIND_USE], (legal_uses(t, g) | np.int64(phase == state.PHASE_END) << 15,))

@@ -23,8 +23,16 @@ from helsinki_env.data import Node
 from helsinki_env.engine import contract, loops
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.layout import ObservationField, ObservationLayout
-from helsinki_env.engine.observation_table import Computed, ObservationTable, Section
-from helsinki_env.engine.vectors import clearer, copier, spreader
+from helsinki_env.engine.observation_table import (
+    Computed,
+    ObservationTable,
+    Section,
+    add_number,
+    boards_section,
+    write_planes,
+    write_planes_part,
+)
+from helsinki_env.engine.vectors import clearer, copier
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.draw import hand_size
 from helsinki_env.games.helsinki.state import (
@@ -72,13 +80,7 @@ def observation_table(types: int = NARROW) -> ObservationTable:
     return ObservationTable(
         RECORD,
         (
-            Section(
-                "boards",
-                "every board: planes " + ", ".join(PLANES),
-                shape=(MAX_SEATS, len(PLANES), 7, 7),
-                high=np.reshape([7, TILES, 1, 1], (4, 1, 1)),  # by plane
-                scale=np.reshape([7, 12, 1, 1], (4, 1, 1)),
-            ),
+            boards_section(PLANES, 7, 7, 7, TILES),
             Section(
                 "seats",
                 "for each seat {}",
@@ -203,35 +205,26 @@ _write_fields_part = OBSERVATION.write_part
 @kernel
 def tile_sets(t, g, seat):
     """Cells by the binary digits of their codes: three sets for colors (from 1), five for the building order."""
-    c0 = c1 = c2 = np.int64(0)
-    n0 = n1 = n2 = n3 = n4 = np.int64(0)
+    c0 = c1 = c2 = none = np.int64(0)
+    numbers = none, none, none, none, none
     for tile in range(g.tile_count[seat]):
         piece = np.uint64(g.tile_piece[seat, tile])
         cells = np.int64(t.roofs_mask[piece]) << np.int64(g.tile_cell[seat, tile])
-        colour, number = np.int64(piece >> np.uint64(5)) + 1, np.int64(tile) + 1
+        colour = np.int64(piece >> np.uint64(5)) + 1
         c0 |= cells & -(colour & 1)
         c1 |= cells & -(colour >> 1 & 1)
         c2 |= cells & -(colour >> 2)
-        n0 |= cells & -(number & 1)
-        n1 |= cells & -(number >> 1 & 1)
-        n2 |= cells & -(number >> 2 & 1)
-        n3 |= cells & -(number >> 3 & 1)
-        n4 |= cells & -(number >> 4)
+        numbers = add_number(numbers, cells, np.int64(tile) + 1)
     grey = np.int64(g.wild[seat]) | t.statue  # codes 6 and 7
-    return (c0 | t.statue, c1 | grey, c2 | grey), (n0, n1, n2, n3, n4)
+    return (c0 | t.statue, c1 | grey, c2 | grey), numbers
 
 
 @kernel
 def _write_board(t, g, seat, out, at, lane, lanes):
     """Section 7: boards, superstructures and coats are public."""
-    (c0, c1, c2), (n0, n1, n2, n3, n4) = tile_sets(t, g, seat)
+    codes, numbers = tile_sets(t, g, seat)
     standing, coats = np.int64(g.superstructures[seat]), np.int64(t.coat_sets[g.coats[seat]])
-    for cell in range(lane, _CELLS, lanes):
-        out[at + cell] = c0 >> cell & 1 | (c1 >> cell & 1) << 1 | (c2 >> cell & 1) << 2
-        digits = n0 >> cell & 1 | (n1 >> cell & 1) << 1 | (n2 >> cell & 1) << 2
-        out[at + _CELLS + cell] = digits | (n3 >> cell & 1) << 3 | (n4 >> cell & 1) << 4
-        out[at + 2 * _CELLS + cell] = standing >> cell & 1
-        out[at + 3 * _CELLS + cell] = coats >> cell & 1
+    write_planes_part(out, at, _CELLS, codes, numbers, standing, coats, lane, lanes)
 
 
 @kernel
@@ -285,7 +278,7 @@ def write_observation(t, g, viewer, out):
 
 
 for _layout in LAYOUTS:
-    contract.write_observation.implements(_layout, write_observation)
+    contract.implement(_layout, write_observation)
     loops.observe_part.implements(_layout, write_observation_part)
 
 
@@ -298,8 +291,6 @@ _HAND, _KNOWN, _DISCARD, _RESHUFFLED = (
 )
 _BOARD = 196
 
-_write_tiles, _write_numbers = spreader(64, 3), spreader(64, 5)
-_write_cells, _write_half = spreader(64), spreader(32)
 _clear_board, _clear_cards = clearer(_BOARD), clearer(64)
 _copy_cards, _copy_half = copier(64), copier(32)
 _write_fields = OBSERVATION.write
@@ -307,14 +298,9 @@ _write_fields = OBSERVATION.write
 
 @kernel
 def _write_board_planes(t, g, seat, out, at):
-    """Write number planes as one bit set per binary digit, never past the end of the board."""
-    tiles, numbers = tile_sets(t, g, seat)
+    codes, numbers = tile_sets(t, g, seat)
     coats = np.int64(t.coat_sets[g.coats[seat]])
-    _write_tiles(out, at, tiles)
-    _write_numbers(out, at + _CELLS, numbers)
-    _write_cells(out, at + 2 * _CELLS, (np.int64(g.superstructures[seat]),))
-    _write_half(out, at + 3 * _CELLS, (coats,))
-    _write_half(out, at + 4 * _CELLS - 32, (coats >> (_CELLS - 32),))
+    write_planes(out, at, _CELLS, codes, numbers, np.int64(g.superstructures[seat]), coats)
 
 
 @kernel

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.vectors import make_intrinsic, reverse_bytes
+from helsinki_env.engine.vectors import fill_vector, load_vector, make_intrinsic, reduce_vector, reverse_bytes
 from helsinki_env.games.helsinki.bits import BOARD, ROW
 
 NORTH, EAST, SOUTH, WEST = range(4)
@@ -118,34 +118,28 @@ def _slides(low: Any, high: Any, lanes_within: Any, row: int, packed: int) -> An
 
 
 def _slides_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
-    number, byte = ir.IntType(64), ir.IntType(8)
-    eight, wide = ir.VectorType(byte, 8), ir.VectorType(number, 8)
-    row, first = whole(3), ir.IntType(32)(0)
+    """Emit `_slides` for the eight orientations side by side, in vectors of eight 64-bit integers."""
+    bytes_, numbers = ir.VectorType(ir.IntType(8), 8), ir.VectorType(ir.IntType(64), 8)
+    row, packed = whole(3), ir.Constant(numbers, ir.Undefined)
+    for orientation in range(8):
+        packed = builder.insert_element(packed, whole(4), ir.IntType(32)(orientation))
 
-    def eight_at(argument: int, at: Any) -> Any:
-        address = builder.gep(addressed(argument), [at])
-        found = builder.load(builder.bitcast(address, eight.as_pointer()))
-        found.align = 1
-        return builder.zext(found, wide)
+    def by_orientation(argument: int, rows: int, j: int) -> Any:
+        """Load entry `j` of the row of an array for each orientation; `rows` is the number of entries of a row."""
+        at = builder.add(builder.mul(row, ir.IntType(64)(8 * rows)), ir.IntType(64)(8 * j))
+        return builder.zext(load_vector(builder, builder.gep(addressed(argument), [at]), bytes_), numbers)
 
-    def everywhere(value: Any) -> Any:
-        alone = builder.insert_element(ir.Constant(wide, ir.Undefined), value, first)
-        return builder.shuffle_vector(
-            alone, ir.Constant(wide, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8)
-        )
+    def lanes_at(argument: int, j: int) -> Any:
+        """Emit ``(packed >> entry & 127) >> j``: the lanes in which column `j` of the tile meets a built cell."""
+        met = builder.lshr(packed, by_orientation(argument, MOST_ROOFS, j))
+        return builder.lshr(builder.and_(met, fill_vector(numbers, 127)), fill_vector(numbers, j))
 
-    board, seven = everywhere(whole(4)), ir.Constant(wide, [127] * 8)
-    free, stop = eight_at(2, builder.mul(row, number(8))), None
+    free, stop = by_orientation(2, 1, 0), fill_vector(numbers, 0)
     for j in range(MOST_ROOFS):
-        at, shift = builder.add(builder.mul(row, number(8 * MOST_ROOFS)), number(8 * j)), ir.Constant(wide, [j] * 8)
-        met = builder.lshr(builder.and_(builder.lshr(board, eight_at(0, at)), seven), shift)
-        free = builder.and_(free, builder.not_(met))
-        end = builder.lshr(builder.and_(builder.lshr(board, eight_at(1, at)), seven), shift)
-        stop = end if stop is None else builder.or_(stop, end)
-    legal = builder.shl(builder.and_(free, stop), ir.Constant(wide, list(range(0, 56, 7))))
-    name = "llvm.vector.reduce.or.v8i64"
-    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [wide]), name)
-    return builder.call(function, [legal])
+        free = builder.and_(free, builder.not_(lanes_at(0, j)))
+        stop = builder.or_(stop, lanes_at(1, j))
+    shifts = ir.Constant(numbers, list(range(0, 56, 7)))
+    return reduce_vector(builder, "or", builder.shl(builder.and_(free, stop), shifts))
 
 
 def _slides_loop(low, high, lanes_within, row, packed):  # pragma: no cover

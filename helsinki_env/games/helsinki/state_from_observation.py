@@ -163,7 +163,7 @@ def reconstruct_state(t, g, obs):
 
 
 for _layout in LAYOUTS:
-    contract.reconstruct_state.implements(_layout, reconstruct_state)
+    contract.implement(_layout, reconstruct_state)
 
 
 def states_from_observations(config: HelsinkiConfig, observations: npt.NDArray[np.int8]) -> States:

@@ -6,12 +6,19 @@ import numpy as np
 
 from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.rng import random_below, shuffle
+from helsinki_env.engine.rng import list_cards, shuffle
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import observation, simd  # noqa: F401  # registers kernels
 from helsinki_env.games.helsinki.build import begin_build, pay, place
 from helsinki_env.games.helsinki.coats import lift, place_wild, roof, use
-from helsinki_env.games.helsinki.draw import draw_cards, draw_unseen, hand_size, play_card_face_up, refill
+from helsinki_env.games.helsinki.draw import (
+    draw_cards,
+    draw_removable,
+    draw_unseen,
+    hand_size,
+    play_card_face_up,
+    refill,
+)
 from helsinki_env.games.helsinki.legal import legal_uses, mark_legal
 from helsinki_env.games.helsinki.score import rank_of, score
 from helsinki_env.games.helsinki.state import LAYOUTS, PHASE_DISCARD, PHASE_END, PHASE_MAIN, PHASE_MOVE, RECORD
@@ -22,18 +29,9 @@ _clear, copy_setup, end_turn_fields = RECORD.clear, RECORD.copy_setup, RECORD.cl
 @kernel
 def _remove_unseen(t, g, size):
     """Section 1: with two players, remove one random card of a given number, unseen by all players."""
-    candidates = 0
-    for at in range(size):
-        candidates += t.number[g.pile[at]] == t.removed_number
-    chosen = random_below(g, candidates)
-    for at in range(size):
-        if t.number[g.pile[at]] == t.removed_number:
-            if chosen == 0:
-                for later in range(at, size - 1):
-                    g.pile[later] = g.pile[later + 1]
-                g.pile[size - 1] = 0
-                return
-            chosen -= 1
+    for at in range(draw_removable(t, g, g.pile, size), size - 1):
+        g.pile[at] = g.pile[at + 1]
+    g.pile[size - 1] = 0
 
 
 @kernel
@@ -50,11 +48,7 @@ def deal(t, g, word):
     g.wild_supply = t.wild_tiles
     g.superstructure_supply = t.superstructures
     g.bonus_cards = (1 << g.players) - 1 if g.dry_roads else 0
-    size = 0
-    for card in range(t.types):
-        for _ in range(t.deck[g.players, card]):
-            g.pile[size] = card
-            size += 1
+    size = list_cards(t.deck[g.players], t.types, g.pile)
     if g.players == 2:
         _remove_unseen(t, g, size)
         size -= 1
@@ -181,5 +175,4 @@ def apply_action(t, g, action):
 
 
 for _layout in LAYOUTS:
-    for _rule in (apply_action, deal, mark_legal, rank_of, score, copy_setup):
-        getattr(contract, _rule.__name__).implements(_layout, _rule)
+    contract.implement(_layout, apply_action, deal, mark_legal, rank_of, score, copy_setup)
