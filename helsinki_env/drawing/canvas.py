@@ -19,6 +19,18 @@ Box = tuple[float, float, float, float]
 """The x, y, width and height of a rectangle, in pixels of the picture."""
 
 
+class Picture(str):
+    """An SVG document.
+
+    Attributes:
+        size: width and height in pixels.
+        spots: named regions, (x, y, width, height) each.
+    """
+
+    size: tuple[float, float]
+    spots: dict[str, Box]
+
+
 class Canvas:
     """Collects the elements of one picture.
 
@@ -106,9 +118,9 @@ class Canvas:
         yield
         self._parts.append("</g>")
 
-    def picture(self, width: float, height: float, title: str, text: str) -> str:
+    def picture(self, width: float, height: float, title: str, text: str) -> Picture:
         """Return the whole SVG document, with a title and a description for screen readers."""
-        return (
+        picture = Picture(
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 '
             f'{num(width)} {num(height)}" '
             f'width="{num(width)}" height="{num(height)}" role="img" fill="none" '
@@ -116,6 +128,8 @@ class Canvas:
             f"<title>{escape(printable(title))}</title><desc>{escape(printable(text))}</desc>"
             f"{''.join(self._parts)}</svg>"
         )
+        picture.size, picture.spots = (float(width), float(height)), self.spots
+        return picture
 
 
 def transform(x: float, y: float, scale: float) -> str:
@@ -142,6 +156,7 @@ __all__ = [
     "TOP",
     "Box",
     "Canvas",
+    "Picture",
     "num",
     "sea",
     "text_width",

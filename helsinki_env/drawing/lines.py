@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from helsinki_env.drawing import palette
@@ -19,6 +19,16 @@ INK_ON = ("#ffffff", "#ffffff", "#ffffff", "#ffffff", "#3d2b08")
 def pluralize(amount: int, word: str) -> str:
     """Format an amount with its noun in singular or plural: ``1 card``, ``2 cards``."""
     return f"{amount} {word}" if amount == 1 else f"{amount} {word}s"
+
+
+def counts_text(names: Sequence[str], counts: Sequence[int]) -> str:
+    """Format counts with the names of what they count: ``blue x2, red x1``, or ``none``."""
+    return ", ".join(f"{name} x{count}" for name, count in zip(names, counts, strict=True) if count) or "none"
+
+
+def slots_text(names: Sequence[str], cards: Sequence[int | None]) -> str:
+    """Format the cards of a display by slot: ``0 blue; 1 empty``."""
+    return "; ".join(f"{slot} {'empty' if card is None else names[card]}" for slot, card in enumerate(cards))
 
 
 @dataclass
@@ -61,6 +71,11 @@ def add_player_text(line: TextLine, seat: int, text: str) -> None:
     """Add a text in the colors of a player."""
     tone = palette.PLAYERS[seat]
     line.add(text, tone.line, tone.base, True)
+
+
+def lines_to_text(lines: Iterable[TextLine], color: bool) -> str:
+    """Return lines with a newline after each, with or without escape sequences."""
+    return "".join(f"{line.to_ansi(color)}\n" for line in lines)
 
 
 def wrap(items: Iterable[TextLine], width: int) -> list[TextLine]:

@@ -1,12 +1,19 @@
-"""Pieces shared by games: outlines of tiles, patterns of colors, coats of arms, tokens, backs of cards, panels."""
+"""Pieces shared by games: outlines of tiles, patterns of colors, coats of arms, tokens, backs of cards, panels.
+
+`BaseTableView` holds the facts that the drawings of every game show.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
 
 from helsinki_env.drawing import palette
 from helsinki_env.drawing.canvas import BOLD, MARGIN, PICTURE_WIDTH, Box, Canvas, num, text_width, transform
+from helsinki_env.engine.positions import or_none
 
 CARD_ASPECT = 1.36
 """Height of a card divided by its width."""
@@ -14,6 +21,58 @@ CARD_ASPECT = 1.36
 GridCell = tuple[int, int]  # (row, column)
 Emblem = Callable[[Canvas, float, float, float, str], None]
 """Draws a game's emblem on a canvas: around (x, y), with a given width and color."""
+
+
+@dataclass(frozen=True)
+class BaseTableView:
+    """The contents of a drawing; a game adds its own.
+
+    Attributes:
+        players: number of players.
+        viewer: the viewing seat; None shows all cards.
+        phase: name of the phase.
+        to_move: the acting seat.
+        round: the round, from 1.
+        done: whether the game is over.
+        draw_pile: number of cards in the draw pile.
+        discard: cards in the discard pile, by type.
+        display: card type in each slot, None if it is empty.
+        places: rank of each seat, from 0.
+    """
+
+    players: int
+    viewer: int | None
+    phase: str
+    to_move: int
+    round: int
+    done: bool
+    draw_pile: int
+    discard: tuple[int, ...]
+    display: tuple[int | None, ...]
+    places: tuple[int, ...]
+
+    @property
+    def hand_seat(self) -> int:
+        """The seat whose cards can be played: the viewer, or else the acting seat."""
+        return self.to_move if self.viewer is None else self.viewer
+
+    @staticmethod
+    def common_fields(p: SimpleNamespace, phase: str, viewer: int | None) -> dict[str, Any]:
+        """Return the fields of this class that records of all games have; `p` is a record as plain numbers."""
+        return {
+            "players": p.players,
+            "viewer": viewer,
+            "phase": phase,
+            "round": p.round_number,
+            "done": bool(p.done),
+            "draw_pile": p.pile_size,
+            "display": tuple(map(or_none, p.display)),
+        }
+
+
+def rank_text(rank: int) -> str:
+    """Format a rank from 0: ``1st``."""
+    return ("1st", "2nd", "3rd", "4th")[rank]
 
 
 def outline_path(cells: Iterable[GridCell], x: float, y: float, size: float, inset: float, radius: float) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "bit_set",
     "bounded_integer",
     "bounded_integers",
+    "bounding_corner",
     "cell_list",
     "check_states",
     "check_supply",
@@ -30,9 +31,12 @@ __all__ = [
     "fail",
     "fill_record",
     "free_cells",
-    "hex_uint64",
+    "hide_from_others",
+    "or_none",
+    "read_chance",
     "read_config",
     "read_header",
+    "read_tile_supply",
     "record_to_namespace",
     "seen_hand",
 ]
@@ -59,6 +63,11 @@ def cell_list(cells: int) -> list[int]:
         found.append(lowest.bit_length() - 1)
         cells ^= lowest
     return found
+
+
+def or_none(number: int) -> int | None:
+    """Return None for a negative number, which means "none" in records."""
+    return None if number < 0 else number
 
 
 def record_to_namespace(state: Any) -> SimpleNamespace:
@@ -123,11 +132,12 @@ def bit_set(found: Sequence[int]) -> int:
     return sum(1 << number for number in found)
 
 
-def hex_uint64(entry: Node) -> int:
-    """Return a 64-bit integer from 16 hexadecimal digits."""
-    if not isinstance(entry.value, str) or not _HEX_UINT64.fullmatch(entry.value):
-        entry.fail("'0x' and 16 hexadecimal digits")
-    return int(entry.value, 16)
+def read_chance(entry: Node) -> int:
+    """Return the random key from ``{"word": "0x..."}`` with 16 hexadecimal digits."""
+    word = exact_mapping(entry, ("word",))["word"]
+    if not isinstance(word.value, str) or not _HEX_UINT64.fullmatch(word.value):
+        word.fail("'0x' and 16 hexadecimal digits")
+    return int(word.value, 16)
 
 
 def free_cells(entry: Node, filled: int, cells: int) -> int:
@@ -138,7 +148,32 @@ def free_cells(entry: Node, filled: int, cells: int) -> int:
     return found
 
 
+def bounding_corner(cells: int, columns: int) -> int:
+    """Return the corner with the lowest row and column of the bounding box of a set of cells; 0 for no cells."""
+    rows, positions = zip(*(divmod(cell, columns) for cell in cell_list(cells) or [0]), strict=True)
+    return columns * min(rows) + min(positions)
+
+
+def read_tile_supply(entry: Node, colours: Sequence[str], what: str, most: Sequence[int]) -> list[int]:
+    """Return tiles left by color and size, from lists by color of at most `most` tiles by size."""
+    supply = exact_mapping(entry, colours)
+    return [
+        bounded_integer(count, "a supply of tiles", 0, limit)
+        for colour in colours
+        for count, limit in zip(supply[colour].entries(what, length=len(most)), most, strict=True)
+    ]
+
+
 # Whole positions
+
+
+def hide_from_others(position: dict[str, Any], seat: int) -> None:
+    """Remove the random key, the order of the draw pile and the unknown cards of other hands from a position."""
+    del position["chance"]
+    position["draw_pile"] = len(position["draw_pile"])
+    for i, other in enumerate(position["seats"]):
+        if i != seat:
+            other["hand"] = {"size": sum(other["hand"]), "known": other["known"]}
 
 
 def read_header(

@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["ActionSelection", "SelectionItem", "TileOrientation", "UIAction", "spot_parts", "tile_orientations"]
+__all__ = [
+    "ActionSelection",
+    "SelectionItem",
+    "TileOrientation",
+    "UIAction",
+    "lesson_steps",
+    "spot_parts",
+    "tile_orientations",
+]
 
 ShapeRows = tuple[str, ...]
 
@@ -18,7 +26,7 @@ ShapeRows = tuple[str, ...]
 class UIAction:
     """A legal action, as shown to people.
 
-    Spots are names of rectangles from the game's `render.svg_and_spots`.
+    Spots are names of regions of the game's `render.svg`.
 
     Attributes:
         id: id of the action.
@@ -57,6 +65,12 @@ def spot_parts(spot: str) -> tuple[str, list[int]]:
     """Return the first word and the numbers in the name of a spot, such as ``cell 1 24``."""
     name, *others = spot.split()
     return name, [int(one) for one in others if one.isdigit()]
+
+
+def lesson_steps(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the steps of a guided game, (action, explanation) each, from paragraphs that begin with the action."""
+    steps = (paragraph.split("\n", 1) for paragraph in text.strip().split("\n\n"))
+    return tuple((action, " ".join(explanation.split())) for action, explanation in steps)
 
 
 @dataclass(frozen=True)

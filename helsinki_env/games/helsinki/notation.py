@@ -36,7 +36,8 @@ _CELL = re.compile(r"r([0-6])c([0-6])")
 
 
 @lru_cache(maxsize=8)
-def _card_names(components: Components) -> tuple[str, ...]:
+def card_names(components: Components) -> tuple[str, ...]:
+    """Return the texts of all card types; see `card_to_string`."""
     names: list[str] = []
     for card in range(components.types):
         if card == components.wild_type:
@@ -62,7 +63,7 @@ def card_to_string(card: int, components: Components | str | Path = "default") -
     Raises:
         ValueError: if the card type is out of range.
     """
-    names = _card_names(_loaded(components))
+    names = card_names(_loaded(components))
     return names[Node(card, ValueError, "card type").integer(0, len(names) - 1)]
 
 
@@ -120,7 +121,7 @@ def _parse_argument(kind: int, rest: str, components: Components) -> int | None:
     if kind in _NO_ARGUMENT:
         return 0 if not rest else None
     if kind in _CARD_KINDS:
-        names = _card_names(components)
+        names = card_names(components)
         return names.index(rest) if rest in names else None
     if kind in _CELL_KINDS:
         cell = _CELL.fullmatch(rest)

@@ -1,4 +1,4 @@
-"""Points by category, and the effects of an action in words. Everything here is public."""
+"""Points by category, effects of an action in words, and the facts of a seat that explain an action."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.components import CELLS, COLUMNS, ROWS
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 
-__all__ = ["COLUMN_LINES", "ROW_LINES", "effects", "score_sheet"]
+__all__ = ["WEIGHTS", "effects", "fact_words", "facts", "score_sheet"]
+
 
 ROW_LINES = tuple(sum(1 << (COLUMNS * y + x) for x in range(COLUMNS)) for y in range(ROWS))
 COLUMN_LINES = tuple(sum(1 << (COLUMNS * y + x) for y in range(ROWS)) for x in range(COLUMNS))
@@ -75,3 +76,42 @@ def effects(before: CopenhagenGame, after: CopenhagenGame, seat: int) -> list[st
     if coats > 0 and not after.done:
         found.append(f"wins {pluralize(coats, 'reward')}")
     return found
+
+
+#: The number of cards of one color that counts as a plan.
+MANY = 3
+#: Value of one more of each fact, for choosing the continuation of a turn.
+WEIGHTS = {"points": 100, "rows": 1, "columns": 1, "abilities": 40, "filled": 4, "windows": 2, "color": 1}
+#: Verb and noun for an increase of a fact.
+_INCREASES = {
+    "points": ("makes", "more point"),
+    "rows": ("fills", "row"),
+    "columns": ("fills", "column"),
+    "filled": ("covers", "more cell"),
+    "windows": ("shows", "more window"),
+}
+
+
+def facts(game: CopenhagenGame, seat: int) -> dict[str, int]:
+    """Return the facts of a seat, from its own view."""
+    g = game.state
+    filled, bricks = int(g.filled[seat]), int(g.bricks[seat])
+    return {
+        "points": int(game.scores()[seat]),
+        "rows": sum(filled & line == line for line in ROW_LINES),
+        "columns": sum(filled & line == line for line in COLUMN_LINES),
+        "abilities": int(g.owned[seat]).bit_count(),
+        "filled": min(CELLS, filled.bit_count()),
+        "windows": (filled & ~bricks).bit_count(),
+        "color": int(max(g.hand[seat])) if max(g.hand[seat]) >= MANY else 0,
+    }
+
+
+def fact_words(fact: str, more: int, less: int) -> str:
+    """Return the advantage of a larger fact in words, given its value after an action and the value to compare."""
+    if fact == "color":
+        return f"the hand then has {more} cards of one color"
+    if fact == "abilities":
+        return f"it gains {more - less} {'ability' if more - less == 1 else 'abilities'}"
+    verb, noun = _INCREASES[fact]
+    return f"it {verb} {pluralize(more - less, noun)}"

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, record_to_namespace
+from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, or_none, record_to_namespace
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.components import CELLS, COLOURS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.game import CopenhagenGame, Phase
@@ -190,7 +190,7 @@ def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
     for seat in range(p.players):
         if sum(p.hand[seat]) > components.hand_limit:
             fail(f"seats[{seat}].hand", p.hand[seat], f"at most {components.hand_limit} cards")
-    empty, found = p.display.count(-1), _or_none(p.display)
+    empty, found = p.display.count(-1), [*map(or_none, p.display)]
     if p.points[p.seat] >= components.goal:
         if p.players == 2 and not p.end_card:
             fail("draw_pile", "no End of Game card", "the End of Game card (5) in it: the game ended by points")
@@ -203,11 +203,6 @@ def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
         fail("draw_pile", p.pile_size, f"less than {components.last_cards} cards once the End of Game card came up")
     if not 1 <= empty <= 3:
         fail("display", found, "one to three empty slots: the End of Game card came up in their place")
-
-
-def _or_none(numbers: list[int]) -> list[int | None]:
-    """Return numbers as in a position: null for none."""
-    return [number if number >= 0 else None for number in numbers]
 
 
 def _check_using(p: SimpleNamespace, phase: str) -> None:
@@ -244,7 +239,7 @@ def _taken(p: SimpleNamespace, phase: str) -> bool:
 def _check_display(p: SimpleNamespace, phase: str) -> None:
     """Section 3: check that empty slots match the cards taken in this turn, and that these were taken legally."""
     empty = [slot for slot, card in enumerate(p.display) if card < 0]
-    found = _or_none(p.display)
+    found = [*map(or_none, p.display)]
     if not _taken(p, phase):
         expected = [p.first] if p.first >= 0 else []
         if empty != expected:

@@ -20,7 +20,7 @@ import math
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import pieces
-from helsinki_env.drawing.canvas import MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Box, Canvas, sea
+from helsinki_env.drawing.canvas import MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Canvas, Picture, sea
 from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.render import common, parts, seat
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components
     from helsinki_env.games.copenhagen.render.view import TableView
 
-__all__ = ["ansi", "rgb_array", "svg", "svg_and_spots"]
+__all__ = ["ansi", "rgb_array", "svg"]
 
 SUPPLY_WIDTH = 420.0
 UPPER = 347.0
@@ -47,8 +47,9 @@ def _describe(table: TableView) -> str:
     return " ".join([*lines, *(seat.seat_description(one) for one in table.seats)])
 
 
-def draw_scene(canvas: Canvas, table: TableView, components: Components) -> str:
-    """Draw the whole table and return its SVG text."""
+def _scene(table: TableView, components: Components) -> Picture:
+    """Draw the whole table."""
+    canvas = Canvas()
     inner, count = PICTURE_WIDTH - 2 * MARGIN, table.players
     width = (inner - PANEL_GAP * (count - 1)) / count
     area = seat.height(count, width)
@@ -71,7 +72,7 @@ def draw_scene(canvas: Canvas, table: TableView, components: Components) -> str:
     return canvas.picture(PICTURE_WIDTH, height, "Copenhagen", _describe(table))
 
 
-def svg(game: CopenhagenGame, *, last_decision: str | None = None, viewer: int | None = None) -> str:
+def svg(game: CopenhagenGame, *, last_decision: str | None = None, viewer: int | None = None) -> Picture:
     """Draw the table as an SVG document, 1200 wide; its height follows from the number of players.
 
     Args:
@@ -82,32 +83,11 @@ def svg(game: CopenhagenGame, *, last_decision: str | None = None, viewer: int |
             cards.
 
     Returns:
-        SVG text.
+        The document, with the regions that can be clicked: ``now``, ``slot 2``, ``draw pile``, ``discard pile``,
+            ``kind 13`` (in the supply, ``4 * colour + size - 2``), ``card 3`` (color), and for each seat ``seat 1``,
+            ``board 1``, ``cell 1 24`` and ``ability 1 3``. Cards are those of the viewer, or of the acting seat.
 
     Raises:
         ValueError: if `viewer` is not a seat.
     """
-    return svg_and_spots(game, last_decision=last_decision, viewer=viewer)[0]
-
-
-def svg_and_spots(
-    game: CopenhagenGame, *, last_decision: str | None = None, viewer: int | None = None
-) -> tuple[str, dict[str, Box]]:
-    """Draw the table as `svg`, and locate what can be clicked in the picture.
-
-    Args:
-        game: as for `svg`.
-        last_decision: as for `svg`.
-        viewer: as for `svg`; the card regions are those of this seat's hand, or of the seat to move if None.
-
-    Returns:
-        SVG text, and x, y, width and height in pixels by name: ``now``, ``slot 2``, ``draw pile``, ``discard pile``,
-            ``kind 13`` (in the supply, ``4 * colour + size - 2``), ``card 3`` (color), and for each seat ``seat 1``,
-            ``board 1``, ``cell 1 24`` and ``ability 1 3``.
-
-    Raises:
-        ValueError: as in `svg`.
-    """
-    canvas = Canvas()
-    table = read_table_view(game, viewer, last_decision)
-    return draw_scene(canvas, table, game.config.component_set), canvas.spots
+    return _scene(read_table_view(game, viewer, last_decision), game.config.component_set)

@@ -11,10 +11,12 @@ from helsinki_env.drawing.lines import (
     add_player_text,
     arrange_blocks,
     join_columns,
+    lines_to_text,
     pluralize,
     walled,
     wrap,
 )
+from helsinki_env.drawing.pieces import rank_text
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.render.parts import WHITE
@@ -131,7 +133,7 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Text
     active = table.marked(seat.seat)
     head = TextLine()
     add_player_text(head, seat.seat, f" {seat.seat} ")
-    place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat]]
+    place = rank_text(table.places[seat.seat])
     mark = place if table.done else "to move" if active else ""
     mark = " ".join(text for text in (mark, "(you)" if seat.seat == table.viewer else "") if text)
     head.add(f" Player {seat.seat}", bold=True).add(f" {mark}", palette.GOLD if active else "")
@@ -215,5 +217,4 @@ def ansi(
     lines.append(TextLine())
     lines += join_columns([_display(table), _supply(table)], list(_COMMON), 4)
     areas = [_area(table, components, seat) for seat in table.seats]
-    lines += arrange_blocks(areas, BLOCK_WIDTH, width)
-    return "\n".join(line.to_ansi(color) for line in lines) + "\n"
+    return lines_to_text([*lines, *arrange_blocks(areas, BLOCK_WIDTH, width)], color)

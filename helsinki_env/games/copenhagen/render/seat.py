@@ -138,7 +138,7 @@ def _mark(
 def _header(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
     """Draw the token, the name, marks and the points above a board."""
     x, y, width, _ = box
-    place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat]]
+    place = pieces.rank_text(table.places[seat.seat])
     mark = place if table.done else "to move" if seat.seat == table.to_move else ""
     score_w = pieces.seat_header(canvas, seat.seat, mark, seat.seat == table.viewer, seat.points, x, y, width)
     facts = f"points, {components.goal} end the game; {pluralize(seat.empty, 'cell')} empty"

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.drawing.pieces import BaseTableView
 from helsinki_env.engine.positions import cell_list, record_to_namespace
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.actions import (
@@ -107,29 +108,19 @@ class Pending:
 
 
 @dataclass(frozen=True)
-class TableView:
+class TableView(BaseTableView):
     """The whole table, indexed as in the position format.
 
     `in_pile` holds the contents of the draw pile by color if they are public, that is, once it was made from the
     discard pile. `winners` is empty until the game is over.
     """
 
-    players: int
     seats: tuple[SeatView, ...]
-    viewer: int | None
-    phase: str
-    to_move: int
-    round: int
-    done: bool
-    draw_pile: int
     end_card: bool
     in_pile: tuple[int, ...] | None
-    discard: tuple[int, ...]
-    display: tuple[int | None, ...]
     supply: tuple[tuple[int, ...], ...]
     white_tiles: int
     pending: Pending
-    places: tuple[int, ...]
     decision: ActionText
     last: LastAction
 
@@ -137,11 +128,6 @@ class TableView:
     def winners(self) -> tuple[int, ...]:
         """The seats in first place once the game is over."""
         return tuple(seat for seat, place in enumerate(self.places) if place == 0) if self.done else ()
-
-    @property
-    def hand_seat(self) -> int:
-        """The seat whose cards are played: the viewer, or else the seat to move."""
-        return self.to_move if self.viewer is None else self.viewer
 
     def marked(self, seat: int) -> bool:
         """Return whether a seat is to move, or has won."""
@@ -198,12 +184,6 @@ def _seat(p: SimpleNamespace, t: Any, number: int, viewer: int | None, component
     )
 
 
-def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
-    """Return each seat's rank: the number of seats with more points, or as many and fewer empty cells."""
-    worth = [(seat.points, -seat.empty) for seat in seats]
-    return tuple(sum(other > own for other in worth) for own in worth)
-
-
 def _pending(p: SimpleNamespace, t: Any) -> Pending:
     cells, brick = ((), -1) if p.tile < 0 or p.place < 0 else placed_tile(t, p.tile, p.place)
     return Pending(
@@ -225,21 +205,15 @@ def read_table_view(game: CopenhagenGame, viewer: int | None = None, last_action
     viewer, components, t = game.validate_viewer(viewer), game.config.component_set, game.config.tables[0]
     p = record_to_namespace(game.state)
     seats = tuple(_seat(p, t, number, viewer, components) for number in range(p.players))
-    phase, done, pending, places = PHASES[p.phase], bool(p.done), _pending(p, t), _places(seats)
+    phase, done, pending, places = PHASES[p.phase], bool(p.done), _pending(p, t), tuple(game.ranks().tolist())
     sizes = len(TILE_SIZES)
     return TableView(
-        players=p.players,
+        **BaseTableView.common_fields(p, phase, viewer),
         seats=seats,
-        viewer=viewer,
-        phase=phase,
         to_move=p.seat,
-        round=p.round_number,
-        done=done,
-        draw_pile=p.pile_size,
         end_card=bool(p.end_card),
         in_pile=tuple(p.reshuffled) if p.end_card and p.players > 2 else None,  # else not made from the discard pile
         discard=tuple(p.discard),
-        display=tuple(None if colour < 0 else colour for colour in p.display),
         supply=tuple(tuple(p.supply[sizes * i : sizes * (i + 1)]) for i in range(len(COLOURS))),
         white_tiles=p.white_tiles,
         pending=pending,

@@ -1,13 +1,17 @@
-"""Points by category, and the effects of an action in words. Everything here is public."""
+"""Points by category, effects of an action in words, and the facts of a seat that explain an action."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.game import HelsinkiGame
+from helsinki_env.games.helsinki.render.view import card_name
 
-__all__ = ["LINES", "SIZE", "effects", "score_sheet"]
+__all__ = ["WEIGHTS", "effects", "fact_words", "facts", "said", "score_sheet"]
+
 
 SIZE = 7
 LINES = tuple(
@@ -89,3 +93,65 @@ def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
     if b.tile_count[seat] > a.tile_count[seat] and b.hand[seat].sum() > a.hand[seat].sum():
         found.append("draws a bonus card")
     return found
+
+
+def said(game: HelsinkiGame, action: int, words: str) -> str:
+    """Return the description of an action for the log: `words`, or for a draw the names of the public cards.
+
+    Args:
+        game: the game before the action.
+        action: a legal action.
+        words: the general description.
+    """
+    if game.actions.decode(action)[0] != a.KIND_DRAW:
+        return words
+    g, c, token = game.state, game.config.component_set, int(game.state.token[game.seat])
+    cards = [int(g.display[slot]) for slot in ((token - 1) % 8, token)]
+    return f"took {' and '.join(f'a {card_name(card, c)}' for card in cards if card >= 0) or words}"
+
+
+#: The number of cards of one color that counts as a plan.
+MANY = 3
+#: Value of one more of each fact, for choosing the continuation of a turn.
+WEIGHTS = {"points": 100, "rows": 1, "columns": 1, "coats": 40, "crossing": 15, "tiles": 10, "nearest": 3, "color": 1}
+#: Verb, noun and end of the sentence for an increase of a fact.
+_INCREASES = {
+    "points": ("makes", "more point", ""),
+    "rows": ("fills", "row", ""),
+    "columns": ("fills", "column", ""),
+    "coats": ("wins", "coat", " of arms"),
+    "crossing": ("puts", "more superstructure", " on the board"),
+    "tiles": ("builds", "pavilion", " in this turn"),
+}
+
+
+def facts(game: HelsinkiGame, seat: int) -> dict[str, int]:
+    """Return the facts of a seat, from its own view."""
+    c, g = game.config.component_set, game.state
+    built, hand = int(g.built[seat]), g.hand[seat]
+    full = [built & line == line for line in LINES]
+    open_lines = [(line & built).bit_count() for line, done in zip(LINES, full, strict=True) if not done]
+    own = [0] * len(COLOURS)
+    for card in range(len(hand)):
+        if hand[card] and card != c.wild_type:
+            own[c.card_color(card)] += int(hand[card])
+    return {
+        "points": int(game.scores()[seat]),
+        "rows": sum(full[:SIZE]),
+        "columns": sum(full[SIZE:]),
+        "coats": len(c.coats) - int(g.coats[seat]).bit_count(),
+        "crossing": int(g.superstructures[seat]).bit_count(),
+        "tiles": int(g.tile_count[seat]),
+        "nearest": max(open_lines, default=0),
+        "color": max(own) if max(own) >= MANY else 0,
+    }
+
+
+def fact_words(fact: str, more: int, less: int) -> str:
+    """Return the advantage of a larger fact in words, given its value after an action and the value to compare."""
+    if fact == "color":
+        return f"the hand then has {more} cards of one color"
+    if fact == "nearest":
+        return f"the nearest line then has {more} of {SIZE} cells"
+    verb, noun, end = _INCREASES[fact]
+    return f"it {verb} {pluralize(more - less, noun)}{end}"

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, record_to_namespace
+from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, or_none, record_to_namespace
 from helsinki_env.games.helsinki.build import coats_to_place
 from helsinki_env.games.helsinki.coats import usable_actions
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
@@ -62,11 +62,6 @@ def check_position(game: HelsinkiGame) -> None:
         _check_decision(game, p, phase)
     if not game.action_mask().any():
         fail("phase", phase, "a phase in which some decision is legal; with this board and hand none is")
-
-
-def _or_none(numbers: list[int]) -> list[int | None]:
-    """Return numbers as in a position: None for "nothing"."""
-    return [number if number >= 0 else None for number in numbers]
 
 
 # component counts (rules page, section 1)
@@ -140,7 +135,7 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
         if not p.pile_size:
             fail("draw_pile", [], "at least one card before the last round, or last_round to be true")
         if any(card < 0 for card in p.display):
-            fail("display", _or_none(p.display), "a card in every slot before the last round")
+            fail("display", [*map(or_none, p.display)], "a card in every slot before the last round")
         if any(p.reshuffled):
             fail("pending.reshuffled", "a pile", "no such key before the last round")
     unseen = [[card for card in cards if card >= 0] for cards in p.unseen[: p.players]]
@@ -243,7 +238,7 @@ def _check_over(p: SimpleNamespace, phase: str) -> None:
 def _check_start(p: SimpleNamespace) -> None:
     """Section 2: check that only the display is dealt and the draw pile suffices for all hands."""
     if any(token >= 0 for token in p.token):
-        fail("seats.token", _or_none(p.token[: p.players]), "null for every seat in phase START")
+        fail("seats.token", [*map(or_none, p.token[: p.players])], "null for every seat in phase START")
     begun = p.seat or p.last_round or p.round_number > 1
     built = any(cells.bit_count() > 1 for cells in p.built)  # the statue is always there
     held = any(map(any, p.hand))
@@ -254,7 +249,7 @@ def _check_start(p: SimpleNamespace) -> None:
 
 def _check_tokens(p: SimpleNamespace) -> None:
     if any(token < 0 for token in p.token[: p.players]):
-        fail("seats.token", _or_none(p.token[: p.players]), "a space for every seat except in phase START")
+        fail("seats.token", [*map(or_none, p.token[: p.players])], "a space for every seat except in phase START")
 
 
 def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
@@ -380,7 +375,7 @@ def _check_roof(game: HelsinkiGame, p: SimpleNamespace) -> None:
             fail("pending.roofs_left", p.roofs_left, f"{expected} for {action}")
     moving = action == "move_superstructure"
     if moving != (p.lifted >= 0):
-        fail("pending.lifted", _or_none([p.lifted])[0], "the cell that move_superstructure emptied, and only then")
+        fail("pending.lifted", or_none(p.lifted), "the cell that move_superstructure emptied, and only then")
     if moving:
         bare = _roofs(p, game.config.component_set) & ~p.superstructures[p.seat]
         if not bare >> p.lifted & 1:

@@ -12,6 +12,7 @@ from helsinki_env.drawing.lines import (
     add_player_text,
     arrange_blocks,
     join_columns,
+    lines_to_text,
     pluralize,
     walled,
     wrap,
@@ -255,5 +256,4 @@ def ansi(
     lines.append(TextLine())
     lines += _actions(table, components)
     areas = [_area(table, components, seat) for seat in table.seats]
-    lines += arrange_blocks(areas, BLOCK_WIDTH, width)
-    return "\n".join(line.to_ansi(color) for line in lines) + "\n"
+    return lines_to_text([*lines, *arrange_blocks(areas, BLOCK_WIDTH, width)], color)

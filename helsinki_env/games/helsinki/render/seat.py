@@ -182,7 +182,7 @@ def board(
 
 def _header(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float) -> None:
     """Draw the token, the name, marks, the score and its parts above a board."""
-    place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat] - 1]
+    place = pieces.rank_text(table.places[seat.seat])
     mark = place if table.done else "to move" if seat.seat == table.to_move else ""
     score_w = pieces.seat_header(canvas, seat.seat, mark, seat.seat == table.viewer, seat.score, x, y, width)
     bonus = f" (bonus {seat.bonus})" if seat.bonus else ""

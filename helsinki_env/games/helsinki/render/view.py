@@ -11,7 +11,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from helsinki_env.drawing.lines import pluralize
-from helsinki_env.engine.positions import cell_list, record_to_namespace
+from helsinki_env.drawing.pieces import BaseTableView
+from helsinki_env.engine.positions import cell_list, or_none, record_to_namespace
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS
 from helsinki_env.games.helsinki.state import PHASES
 
@@ -71,22 +72,13 @@ class SeatView:
 
 
 @dataclass(frozen=True)
-class TableView:
+class TableView(BaseTableView):
     """The whole game, indexed as in the position format. When the game is over, `to_move` is the winner."""
 
-    players: int
     seats: tuple[SeatView, ...]
-    viewer: int | None
-    phase: str
-    to_move: int
-    round: int
     last_round: bool
-    done: bool
     dry_roads: bool
     covered: frozenset[int]
-    draw_pile: int
-    discard: tuple[int, ...]
-    display: tuple[int | None, ...]
     tile_supply: tuple[tuple[int, ...], ...]
     wild_tiles: int
     superstructures: int
@@ -98,12 +90,6 @@ class TableView:
     lifted: int | None
     headline: str
     detail: str
-    places: tuple[int, ...]
-
-    @property
-    def hand_seat(self) -> int:
-        """The seat whose hand is playable: the viewer, or the seat to move."""
-        return self.to_move if self.viewer is None else self.viewer
 
 
 # the parts of a state
@@ -140,7 +126,7 @@ def _seat(p: SimpleNamespace, t: Any, number: int, viewer: int | None, component
         denied=frozenset(cell_list(p.denied[number])),
         faces=faces,
         backs=backs,
-        token=_or_none(p.token[number]),
+        token=or_none(p.token[number]),
         points=p.points[number],
         bonus=None if p.bonus[number] < 0 else components.bonus_cards[p.bonus[number]],
         limit_lifted=bool(p.limit_lifted[number]),
@@ -152,20 +138,10 @@ def _seat(p: SimpleNamespace, t: Any, number: int, viewer: int | None, component
     )
 
 
-def _or_none(number: int) -> int | None:
-    return None if number < 0 else number
-
-
 def card_name(kind: int, components: Components) -> str:
     """Return a card type in words: ``wild card``, ``blue 3``."""
     colour = components.card_color(kind)
     return "wild card" if colour < 0 else f"{COLOURS[colour]} {components.card_number(kind)}"
-
-
-def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
-    """Rank 1, 2, ... of every seat: by score, ties go to the later seat (rules page, 5)."""
-    order = sorted(range(len(seats)), key=lambda s: (-seats[s].score, -s))
-    return tuple(order.index(s) + 1 for s in range(len(seats)))
 
 
 def _decision(p: SimpleNamespace, phase: str, side: int | None, limit: int) -> tuple[str, str]:
@@ -207,8 +183,8 @@ def read_table_view(game: HelsinkiGame, viewer: int | None = None) -> TableView:
     viewer, components, t = game.validate_viewer(viewer), game.config.component_set, game.config.tables[0]
     p = record_to_namespace(game.state)
     seats = tuple(_seat(p, t, number, viewer, components) for number in range(p.players))
-    phase, done, places = PHASES[p.phase], bool(p.done), _places(seats)
-    to_move = places.index(1) if done else p.seat
+    phase, done, places = PHASES[p.phase], bool(p.done), tuple(game.ranks().tolist())
+    to_move = places.index(0) if done else p.seat
     headline, detail = _decision(p, phase, seats[to_move].side, components.hand_limit)
     if done:
         score = seats[to_move].score
@@ -216,28 +192,22 @@ def read_table_view(game: HelsinkiGame, viewer: int | None = None) -> TableView:
         headline, detail = ("wins the game", f"{score} points" + (": a tie goes to the later seat" if tied else ""))
     sizes = len(ROOFS)
     return TableView(
-        players=p.players,
+        **BaseTableView.common_fields(p, phase, viewer),
         seats=seats,
-        viewer=viewer,
-        phase=phase,
         to_move=to_move,
-        round=p.round_number,
         last_round=bool(p.last_round),
-        done=done,
         dry_roads=bool(p.dry_roads),
         covered=frozenset(cell_list(p.covered)),
-        draw_pile=p.pile_size,
         discard=tuple(p.discard[: components.types]),
-        display=tuple(map(_or_none, p.display)),
         tile_supply=tuple(tuple(p.supply[sizes * i : sizes * (i + 1)]) for i in range(len(COLOURS))),
         wild_tiles=p.wild_supply,
         superstructures=p.superstructure_supply,
         bonus_cards=tuple(value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1),
-        card=_or_none(p.card),
+        card=or_none(p.card),
         paid=tuple(p.paid[: p.paid_count]),
         to_pay=p.to_pay,
         any_side=bool(p.any_side),
-        lifted=_or_none(p.lifted),
+        lifted=or_none(p.lifted),
         headline=headline,
         detail=detail,
         places=places,

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from helsinki_env.drawing.lines import pluralize
+from helsinki_env.drawing.lines import counts_text, pluralize, slots_text
 from helsinki_env.engine.positions import seen_hand
 from helsinki_env.games.helsinki.actions import SIDES
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame
-from helsinki_env.games.helsinki.notation import card_to_string
+from helsinki_env.games.helsinki.notation import card_names
 from helsinki_env.games.helsinki.render.view import BOARD_SIZE, read_table_view
 
 __all__ = ["PENDING", "cell_name", "cells_text", "describe_events", "position_lines"]
@@ -60,23 +60,12 @@ def cells_text(cells: Sequence[int]) -> str:
 
 def cards_text(cards: Sequence[int | None], components: Components) -> str:
     """Return card types as a list in words; ``?`` stands for an unknown card."""
-    return ", ".join("?" if card is None else card_to_string(card, components) for card in cards) or "none"
-
-
-def card_counts(counts: Sequence[int], components: Components) -> str:
-    """Return counts by card type in words, such as ``blue 1/2 x2, wild x1``."""
-    held = [f"{card_to_string(card, components)} x{count}" for card, count in enumerate(counts) if count]
-    return ", ".join(held) or "none"
+    names = card_names(components)
+    return ", ".join("?" if card is None else names[card] for card in cards) or "none"
 
 
 def _names(actions: Sequence[int]) -> str:
     return ", ".join(BOARD_ACTIONS[action] for action in actions) or "none"
-
-
-def display_text(display: Sequence[int | None], components: Components) -> str:
-    """Return the display by slot."""
-    shown = (f"{i} {'empty' if card is None else card_to_string(card, components)}" for i, card in enumerate(display))
-    return "; ".join(shown)
 
 
 def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int) -> list[str]:
@@ -92,8 +81,8 @@ def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int)
     lines += _pending_lines(p["pending"], components)
     lines += [
         "",
-        f"Display by slot: {display_text(p['display'], components)}",
-        f"Draw pile: {p['draw_pile']}. Discard pile: {card_counts(p['discard_pile'], components)}",
+        f"Display by slot: {slots_text(card_names(components), p['display'])}",
+        f"Draw pile: {p['draw_pile']}. Discard pile: {counts_text(card_names(components), p['discard_pile'])}",
         f"Tiles left of {', '.join(map(str, ROOFS))} roofs: "
         + "; ".join(f"{colour} {' '.join(map(str, p['tile_supply'][colour]))}" for colour in COLOURS),
         f"Wild tiles left: {p['wild_tiles']}. Superstructures left: {p['superstructures']}.",
@@ -112,13 +101,13 @@ def _pending_lines(pending: Mapping[str, Any], components: Components) -> list[s
     lines = []
     for key, value in pending.items():
         if key in ("card", "last_discard"):
-            value = card_to_string(value, components)
+            value = card_names(components)[value]
         elif key in ("lifted", "last_roof"):
             value = cell_name(value)
         elif key == "paid":
             value = cards_text(value, components)
         elif key == "reshuffled":
-            value = card_counts(value, components)
+            value = counts_text(card_names(components), value)
         elif key == "unseen_draws":
             value = "; ".join(f"player {seat} {cards_text(cards, components)}" for seat, cards in enumerate(value))
         lines.append(PENDING[key].format(value))
@@ -145,10 +134,10 @@ def _seat_lines(p: Mapping[str, Any], score: int, components: Components, number
     if seat["limit_lifted"]:
         lines.append("  The hand limit is lifted.")
     if number == viewer:
-        lines.append(f"  Hand of {size}: {card_counts(hand, components)}")
-        lines.append(f"  Of these, the others know: {card_counts(known, components)}")
+        lines.append(f"  Hand of {size}: {counts_text(card_names(components), hand)}")
+        lines.append(f"  Of these, the others know: {counts_text(card_names(components), known)}")
     else:
-        lines.append(f"  Hand of {size}; known cards: {card_counts(known, components)}")
+        lines.append(f"  Hand of {size}; known cards: {counts_text(card_names(components), known)}")
     built = [f"{one['colour']} {one['roofs']}: {cells_text(one['cells'])}" for one in seat["pavilions"]]
     lines.append(f"  Pavilions in the order built: {'; '.join(built) or 'none'}")
     return lines + [f"  {row}" for row in _grid(seat, components)]
@@ -176,7 +165,7 @@ def describe_events(
     `before` and `after` are the copies of the position for the seat `viewer`; `before` is None for the deal.
     """
     if before is None:
-        yield f"The display by slot: {display_text(after['display'], components)}.", False
+        yield f"The display by slot: {slots_text(card_names(components), after['display'])}.", False
         yield f"The draw pile has {pluralize(after['draw_pile'], 'card')}.", False
         return
     for number, (then, now) in enumerate(zip(before["seats"], after["seats"], strict=True)):
@@ -222,12 +211,12 @@ def _seat_events(
     shown = _gain(known_then, known_now)
     unseen = size_now - size_then - sum(shown)
     if any(shown):
-        yield f"{who} takes, seen by all: {card_counts(shown, components)}.", False
+        yield f"{who} takes, seen by all: {counts_text(card_names(components), shown)}.", False
     if unseen > 0:
         yield f"{who} draws {pluralize(unseen, 'card')} from the draw pile.", False
         if number == viewer:
             drawn = _gain(shown, _gain(then["hand"], now["hand"]))
-            yield f"You draw {card_counts(drawn, components)}.", True
+            yield f"You draw {counts_text(card_names(components), drawn)}.", True
     if now["limit_lifted"] != then["limit_lifted"]:
         yield f"The hand limit of player {number} {'is lifted' if now['limit_lifted'] else 'applies again'}.", False
 
@@ -238,9 +227,9 @@ def _table_events(
     """Yield the changes of the display and the piles."""
     discarded = _gain(before["discard_pile"], after["discard_pile"])
     if any(discarded):
-        yield f"To the discard pile: {card_counts(discarded, components)}.", False
+        yield f"To the discard pile: {counts_text(card_names(components), discarded)}.", False
     if after["display"] != before["display"]:
-        yield f"The display by slot: {display_text(after['display'], components)}.", False
+        yield f"The display by slot: {slots_text(card_names(components), after['display'])}.", False
     if sum(after["discard_pile"]) < sum(before["discard_pile"]) or after["draw_pile"] > before["draw_pile"]:
         yield "The discard pile is shuffled into a new draw pile.", False
     if after["draw_pile"] != before["draw_pile"]:
