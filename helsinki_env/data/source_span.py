@@ -6,8 +6,6 @@ import json
 import re
 from typing import NamedTuple
 
-__all__ = ["SourceSpan", "span_at", "span_in_json"]
-
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _DECODER = json.JSONDecoder()

@@ -24,7 +24,7 @@ def hand_size(g, seat):
 
 @kernel
 def play_card_face_up(g, seat, colour):
-    """Move a card from a hand to the discard pile and lower its color's known count if positive (section 5)."""
+    """Move a card from a hand to the discard pile; a known card of its color comes first (section 5)."""
     g.hand[seat, colour] -= 1
     if g.known[seat, colour] > 0:
         g.known[seat, colour] -= 1
@@ -33,7 +33,7 @@ def play_card_face_up(g, seat, colour):
 
 @kernel
 def put_end_card(t, g):
-    """Section 2.2: insert the End of Game card at a random position among the last cards of the draw pile."""
+    """Insert the End of Game card at a random position among the last cards of the draw pile (section 2.2)."""
     size = np.int64(g.pile_size)
     beneath = random_below(g, min(size, t.last_cards - 1) + 1)
     for place in range(size, beneath, -1):
@@ -45,7 +45,7 @@ def put_end_card(t, g):
 
 @kernel
 def reshuffle(t, g):
-    """Turn the discard pile into the draw pile and add the End of Game card; the contents are public."""
+    """Make the draw pile from the discard pile and add the End of Game card; the contents are public."""
     size = list_cards(g.discard, 5, g.pile)
     for colour in range(5):
         g.reshuffled[colour] = g.discard[colour]
@@ -101,7 +101,7 @@ def slots_above(slot):
 
 @kernel
 def take_card(t, g, slot):
-    """Move a card from the display to the hand, publicly: the first of two, the second, or an additional one."""
+    """Move a card from the display to the hand, in view of all: the first, the second, or an additional card."""
     seat, colour = g.seat, np.int64(g.display[slot])
     g.display[slot] = -1
     g.hand[seat, colour] += 1
@@ -118,7 +118,7 @@ def take_card(t, g, slot):
 
 @kernel
 def check_limit(t, g):
-    """Hand limit: start discarding if the hand exceeds it."""
+    """Enter DISCARD if the hand exceeds the hand limit, otherwise END."""
     g.phase = PHASE_DISCARD if hand_size(g, g.seat) > t.hand_limit else PHASE_END
 
 

@@ -1,8 +1,8 @@
-"""The observation of a seat as a flat int8 array; the only module that hides information (rules, section 5).
+"""The observation of a seat as a flat int8 array. No other module hides information (rules, section 5).
 
-The layout is the same for any number of players and any configuration. Seats are in the order self, next clockwise, and
-so on; unused seats are zero. No entry is negative: codes are shifted by one so that 0 means "none". `unpack` returns
-the named fields:
+The layout is the same for all player counts and configurations. Seats are in the order self, next clockwise, and so on;
+unused seats are zero. No entry is negative: codes are shifted by one, so that 0 means "none". `unpack` returns the
+named fields:
 
     >>> from helsinki_env.games.copenhagen import observation
     >>> from helsinki_env.games.copenhagen.game import CopenhagenGame
@@ -43,8 +43,8 @@ PLANES = ("tile", "number", "brick", "coat")
 
 - tile: 1 to 5 colored, 6 white;
 - number: index of the colored tile in the order built, from 1;
-- brick: whether a brick shows;
-- coat: whether an uncovered coat of arms is there.
+- brick: whether the cell shows a brick;
+- coat: whether the cell has an uncovered coat of arms.
 """
 
 OBSERVATION = ObservationTable(
@@ -124,7 +124,7 @@ def unpack(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
 
 
 def scales(size: int) -> npt.NDArray[np.float32] | None:
-    """Return the divisors that normalize observations of this length, (F,), or None if no observation has it."""
+    """Return the divisors that normalize observations of length `size`, (F,), or None for any other length."""
     return OBSERVATION.scales() if size == OBSERVATION_SIZE else None
 
 
@@ -133,7 +133,7 @@ _clear_board, _clear_coats = clearer(PER_BOARD), clearer(16)
 
 @kernel
 def tile_sets(t, g, seat):
-    """Return sets of cells for the binary digits of the planes: three digits for tiles, five for the order built."""
+    """Return sets of cells for the binary digits of two planes: three digits for tiles, five for the order built."""
     none = np.int64(0)
     numbers = none, none, none, none, none
     for tile in range(g.tile_count[seat]):
@@ -146,7 +146,7 @@ def tile_sets(t, g, seat):
 
 @kernel
 def _write_board(t, g, seat, out, at):
-    """Write boards and coats of arms, which are public."""
+    """Write the board of a seat with its coats of arms, which are public."""
     codes, numbers = tile_sets(t, g, seat)
     coats = np.int64(t.coats) & ~np.int64(g.filled[seat])
     write_planes(out, at, CELLS, codes, numbers, np.int64(g.bricks[seat]), coats)
@@ -154,7 +154,7 @@ def _write_board(t, g, seat, out, at):
 
 @kernel
 def _write_row_coats(t, g, seat, out, at):
-    """Write the coats of arms at rows that are not full, which are public."""
+    """Write the coats of arms next to rows that are not full, which are public."""
     coats = t.coat_rows & ~full_rows(np.int64(g.filled[seat]))
     for y in range(ROWS):
         out[at + y] = (coats >> (COLUMNS * y)) & 1
@@ -168,7 +168,7 @@ def next_seat(g, seat):
 
 @kernel
 def _write(t, g, viewer, out, dealt, turned):
-    """Write all entries, boards first: each block of entries may be followed by zeros that a later one overwrites."""
+    """Write all entries, boards first; the zeros after a block of entries are overwritten by later blocks."""
     players, seat = np.int64(g.players), np.int64(viewer)
     for turn in range(players if turned else np.int64(1)):
         _write_board(t, g, seat, out, PER_BOARD * turn)
@@ -186,20 +186,20 @@ def _write(t, g, viewer, out, dealt, turned):
 
 @kernel
 def write_observation(t, g, viewer, out):
-    """Section 5: write the observation of `viewer` into `out`, int8 of shape (F,), every entry of it."""
+    """Write the observation of `viewer` into `out`, int8 (F,), overwriting every entry (section 5)."""
     _write(t, g, viewer, out, True, True)
 
 
 @kernel
 def update_observation(t, g, viewer, out, turned):
-    """Update `out`, which holds an earlier observation of this deal: boards of unused seats are already blank.
+    """Update `out`, which holds an earlier observation of the same deal, so that boards of unused seats are blank.
 
-    If it was seen from the same seat, that seat has been to move ever since, so the boards of the others are unchanged.
+    Unless `turned`, the viewer has been the acting seat ever since, so the other boards are unchanged.
     """
     _write(t, g, viewer, out, False, turned)
 
 
-# the same by several GPU lanes in parallel
+# the same for parallel GPU lanes
 
 
 @kernel
@@ -211,7 +211,7 @@ def _write_board_part(t, g, seat, out, at, lane, lanes):
 
 @kernel
 def observe_part(t, g, viewer, out, lane, lanes):
-    """Section 5: write one lane's share of the observation of `viewer`, int8 (F,)."""
+    """Write one lane's share of the observation of `viewer`, int8 (F,) (section 5)."""
     for turn in range(MAX_SEATS):
         if turn < g.players:
             seat = (np.int64(viewer) + turn) % np.int64(g.players)

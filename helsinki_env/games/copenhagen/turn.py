@@ -30,7 +30,7 @@ _clear, copy_setup, clear_pending = RECORD.clear, RECORD.copy_setup, RECORD.clea
 
 @kernel
 def deal(t, g, word):
-    """Section 2: shuffle the cards, deal display and hands; with two players, insert the End of Game card."""
+    """Shuffle the cards, deal display and hands; with two players, insert the End of Game card (section 2)."""
     _clear(g)
     g.chance = word
     g.round_number = 1
@@ -55,7 +55,7 @@ def deal(t, g, word):
 
 @kernel
 def end_game(g):
-    """End the game; nothing is pending afterwards."""
+    """End the game and clear the pending fields."""
     clear_pending(g)
     g.phase = PHASE_END
     g.done = 1
@@ -63,7 +63,7 @@ def end_game(g):
 
 @kernel
 def end_turn(t, g):
-    """End the turn: refill the display; begin the next player's turn unless the End of Game card is drawn."""
+    """Refill the display; then begin the next turn, or end the game if the End of Game card is drawn."""
     clear_pending(g)
     if not refill(t, g):
         end_game(g)
@@ -77,7 +77,7 @@ def end_turn(t, g):
 
 @kernel
 def next_reward(t, g):
-    """Rewards: offer the next pending one, or end the turn if none is left or none has a legal choice."""
+    """Offer the next pending reward; end the turn if no reward is left or no choice is legal."""
     if g.rewards > 0 and has_choice(g):
         g.phase = PHASE_COAT
     else:
@@ -98,7 +98,7 @@ def use(g, ability):
 
 @kernel
 def construct(t, g):
-    """Constructing: once everything is paid, lay the tile; then come the rewards, unless the points end the game."""
+    """Lay the tile once it is paid; then offer rewards, or end the game if the points end it (section 3)."""
     if g.due > 0:
         return
     if lay_tile(t, g):
@@ -109,7 +109,7 @@ def construct(t, g):
 
 @kernel
 def apply_action(t, g, action):
-    """Apply a legal action. END is taken here whenever it is the only legal action."""
+    """Apply a legal action, and END after it if END is the only legal action."""
     kind = t.kind_of[action]
     argument = action - t.offset[kind]
     if kind == a.KIND_TAKE:

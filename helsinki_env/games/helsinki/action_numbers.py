@@ -12,17 +12,6 @@ from typing import Any
 
 from helsinki_env.data import Node
 
-__all__ = [
-    "BOARD_ACTIONS",
-    "MAX_COST",
-    "PUBLISHED_COSTS",
-    "PUBLISHED_STRENGTHS",
-    "STRENGTHS",
-    "Strength",
-    "changed_numbers",
-    "read_actions",
-]
-
 BOARD_ACTIONS = (
     "move_1_to_6",
     "two_wild_tiles",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, STRENGTHS
 from helsinki_env.games.helsinki.components import Components
 
-__all__ = ["action_effect", "action_label", "action_phrase", "action_sentence", "cost_text", "label_of"]
-
 #: Label under each board action's picture, in lines.
 _LABELS: dict[str, tuple[str, ...]] = {
     "move_1_to_6": ("Move 1\u20136",),

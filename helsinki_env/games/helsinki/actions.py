@@ -50,7 +50,7 @@ LANES = 7
 
 
 def place_argument(side: int, orientation: int, lane: int) -> int:
-    """Argument of PLACE: `(side * 8 + orientation) * 7 + lane`."""
+    """Return the argument of PLACE, `(side * 8 + orientation) * 7 + lane`."""
     return (side * ORIENTATIONS + orientation) * LANES + lane
 
 

@@ -31,7 +31,7 @@ from helsinki_env.games.helsinki.state import PHASE_LIFT, PHASE_MAIN, PHASE_ROOF
 
 @kernel
 def usable_actions(t, g, seat):
-    """Set of board actions that the coats in the meadow can pay for: not used, covered or denied."""
+    """Return the set of board actions that the coats in the meadow can pay for: not used, covered or denied."""
     affordable = np.int64(t.affordable[np.uint8(g.meadow[seat])])
     if affordable == 0:  # the common case: an empty meadow and no free board action
         return affordable
@@ -40,13 +40,13 @@ def usable_actions(t, g, seat):
 
 @kernel
 def wild_cells(t, g, seat):
-    """Empty cells that touch a pavilion or wild tile (touching only the statue is not enough)."""
+    """Return the empty cells that touch a pavilion or wild tile (touching only the statue is not enough)."""
     return neighbors(g.built[seat] & ~t.statue) & ~g.built[seat]
 
 
 @kernel
 def can_move_superstructure(t, g, seat):
-    """Whether there is a superstructure to lift and another free roof for it."""
+    """Return whether there is a superstructure to lift and another free roof for it."""
     return g.superstructures[seat] != 0 and free_roofs(t, g, seat) != 0
 
 

@@ -39,8 +39,6 @@ from helsinki_env.games.helsinki.build import hand_by_color
 from helsinki_env.games.helsinki.draw import draw_removable, is_reshuffled, removable
 from helsinki_env.games.helsinki.state import DECK, LAYOUTS, MAX_SEATS, PHASE_DISCARD, PHASE_PAY, UNSEEN, WIDE
 
-__all__ = ["SCRATCH", "determinize_state"]
-
 #: Maximum number of attempts. Even the rarest hand that can pay occurs once in 10^6 attempts.
 _TRIES = 20_000_000
 
@@ -65,7 +63,7 @@ SCRATCH = np.dtype(
 
 @kernel
 def _look(t, g, viewer, s):
-    """Section 7: collect the cards that the viewer cannot locate, and how many of them each other hand holds.
+    """Collect the cards that the viewer cannot locate, and how many of them each other hand holds (section 7).
 
     Return whether their number matches the hidden cards: hands, draw pile and, with two players, the removed card.
     """
@@ -100,7 +98,7 @@ def _look(t, g, viewer, s):
 
 @kernel
 def _remove(t, g, cards, size):
-    """Section 1: with two players, swap the card that was removed, drawn at random, with the last one."""
+    """With two players, swap the card that was removed, drawn at random, with the last one (section 1)."""
     removed = draw_removable(t, g, cards, size)
     card = cards[removed]
     cards[removed] = cards[size - 1]
@@ -123,7 +121,7 @@ def _deal_hands(t, g, viewer, s, cards, size):
 
 @kernel
 def _can_complete_turn(t, g, viewer, mask):
-    """Section 3, No dead ends: check that another seat can complete its payment, discards or build."""
+    """Check that another seat can complete its payment, discards or build (section 3, No dead ends)."""
     if g.seat == viewer or not (g.phase == PHASE_PAY or g.phase == PHASE_DISCARD or g.only_build):
         return True
     if g.substitute:  # the mask only checks the card of another color
@@ -149,7 +147,7 @@ def _deal_first_pile(t, g, viewer, s):
 
 @kernel
 def _look_at_pile(t, g, viewer, s):
-    """Section 4: collect the unlocated cards of a reshuffled pile, and those that must have been drawn from it.
+    """Collect the unlocated cards of a reshuffled pile, and those that must have been drawn from it (section 4).
 
     Draws of each type cover at least what the unknown cards cannot provide. Return whether the counts match.
     """
@@ -175,7 +173,7 @@ def _look_at_pile(t, g, viewer, s):
 
 @kernel
 def _ways_to_choose(count, size):
-    """Number of subsets of `count` of `size` cards."""
+    """Return the number of subsets of `count` of `size` cards."""
     ways = np.int64(1)
     for i in range(count):
         ways = ways * (size - i) // (i + 1)
@@ -209,7 +207,7 @@ def _draw_unseen_cards(t, g, s):
 
 @kernel
 def _draws_not_in_hand(g, viewer, card):
-    """Number of face-down draws of a card type by other seats that are no longer hidden in their hands."""
+    """Return the number of face-down draws of a card type by other seats that are no longer hidden in their hands."""
     missing = np.int64(0)
     for seat in range(g.players):
         if seat != viewer:

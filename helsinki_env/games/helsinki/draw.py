@@ -35,7 +35,7 @@ discard_size = OverloadedKernel("discard_size", _discard_size)
 
 @kernel
 def reshuffle(t, g):
-    """Section 4: shuffle the discard pile into a new draw pile; its composition is public."""
+    """Shuffle the discard pile into a new draw pile; its composition is public (section 4)."""
     size = list_cards(g.discard, t.types, g.pile)
     for card in range(t.types):
         g.reshuffled[card] = g.discard[card]
@@ -47,7 +47,7 @@ def reshuffle(t, g):
 
 @kernel
 def take_from_pile(t, g):
-    """Section 4: take the next card of the draw pile, or -1; its last card makes this the last round."""
+    """Take the next card of the draw pile, or -1; its last card makes this the last round (section 4)."""
     if g.pile_size == 0:
         if discard_size(t, g) == 0:
             return np.int64(-1)
@@ -62,7 +62,7 @@ def take_from_pile(t, g):
 
 @kernel
 def is_reshuffled(t, g):
-    """Whether the draw pile was made from the discard pile."""
+    """Return whether the draw pile was made from the discard pile."""
     for card in range(t.types):
         if g.reshuffled[card]:
             return True
@@ -90,7 +90,7 @@ def draw_unseen(t, g, seat):
 
 @kernel
 def removable(t, cards, size):
-    """Number of the first `size` cards that can be the one removed unseen with two players."""
+    """Return the number of the first `size` cards that can be the one removed unseen with two players."""
     candidates = np.int64(0)
     for at in range(size):
         candidates += t.number[cards[at]] == t.removed_number
@@ -99,7 +99,7 @@ def removable(t, cards, size):
 
 @kernel
 def draw_removable(t, g, cards, size):
-    """Section 1: with two players, draw the card that is removed unseen; return its index, -1 if there is none."""
+    """With two players, draw the card that is removed unseen; return its index, -1 if there is none (section 1)."""
     chosen = random_below(g, removable(t, cards, size))
     for at in range(size):
         if t.number[cards[at]] == t.removed_number:
@@ -127,7 +127,7 @@ def refill(t, g, slot):
 
 @kernel
 def draw_cards(t, g, seat, extra):
-    """Section 3, Drawing: take the two adjacent cards, refill (lower slot first), then draw `extra` more cards."""
+    """Take the two adjacent cards, refill (lower slot first), then draw `extra` more cards (section 3, Drawing)."""
     token = np.int64(g.token[seat])
     before, after = (token + 7) % 8, token
     for slot in (min(before, after), max(before, after)):
@@ -144,7 +144,7 @@ def draw_cards(t, g, seat, extra):
 
 @kernel
 def play_card_face_up(g, seat, card):
-    """Section 7: play a card from a hand face up; the known count of its type decreases by one."""
+    """Play a card from a hand face up; the known count of its type decreases by one (section 7)."""
     g.hand[seat, card] -= 1
     if g.known[seat, card] > 0:
         g.known[seat, card] -= 1

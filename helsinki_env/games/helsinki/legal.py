@@ -37,7 +37,7 @@ _mark, _mark_uses = marker(64), marker(16)
 
 @kernel
 def _any_time(t, g, usable):
-    """Board actions that are legal in MOVE, MAIN and END alike: points, wild tiles, moving a superstructure."""
+    """Return the board actions that can be legal in MOVE, MAIN and END: points, wild tiles, moving superstructures."""
     legal = usable & (1 << a.TWO_POINTS)
     wild = usable & (1 << a.ONE_WILD_TILE | 1 << a.TWO_WILD_TILES)
     if wild and g.wild_supply > 0 and wild_cells(t, g, g.seat):
@@ -65,7 +65,7 @@ def _end_actions(t, g, usable):
 
 @kernel
 def legal_uses(t, g):
-    """Set of board actions for which USE is legal now (bit = board action)."""
+    """Return the set of board actions for which USE is legal now (bit = board action)."""
     usable = usable_actions(t, g, g.seat)
     if usable == 0:
         return usable
@@ -186,7 +186,7 @@ def roof_cells(t, g):
 
 @kernel
 def _highest(cells):
-    """The highest cell of a set, as a set."""
+    """Return the highest cell of a set, as a set."""
     above = cells
     for shift in (1, 2, 4, 8, 16, 32):
         above |= above >> shift

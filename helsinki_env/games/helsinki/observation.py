@@ -68,7 +68,7 @@ _BUILDING = ("card", "paid", "paid_count")
 
 @kernel
 def unseen_draws(g, seat):
-    """Number of cards that a seat drew face down from a reshuffled pile."""
+    """Return the number of cards that a seat drew face down from a reshuffled pile."""
     return np.int64(g.unseen[seat, 0] >= 0) + np.int64(g.unseen[seat, 1] >= 0) + np.int64(g.unseen[seat, 2] >= 0)
 
 
@@ -221,7 +221,7 @@ def tile_sets(t, g, seat):
 
 @kernel
 def _write_board(t, g, seat, out, at, lane, lanes):
-    """Section 7: boards, superstructures and coats are public."""
+    """Boards, superstructures and coats are public (section 7)."""
     codes, numbers = tile_sets(t, g, seat)
     standing, coats = np.int64(g.superstructures[seat]), np.int64(t.coat_sets[g.coats[seat]])
     write_planes_part(out, at, _CELLS, codes, numbers, standing, coats, lane, lanes)
@@ -229,7 +229,7 @@ def _write_board(t, g, seat, out, at, lane, lanes):
 
 @kernel
 def _seat_after(g, viewer, turn):
-    """Seat that is `turn` places clockwise of the viewer, or -1 if unused."""
+    """Return the seat that is `turn` places clockwise of the viewer, or -1 if unused."""
     if turn >= g.players:
         return np.int64(-1)
     seat = np.int64(viewer) + turn
@@ -238,7 +238,7 @@ def _seat_after(g, viewer, turn):
 
 @kernel
 def write_cards(t, g, viewer, out, lane, lanes):
-    """Section 7: the viewer's own hand, cards that others visibly took, and the public piles."""
+    """The viewer's own hand, cards that others visibly took, and the public piles (section 7)."""
     types = t.types
     for card in range(lane, types, lanes):
         out[_CARDS + card] = g.hand[viewer, card]
@@ -259,7 +259,7 @@ def write_cards(t, g, viewer, out, lane, lanes):
 
 @kernel
 def write_observation_part(t, g, viewer, out, lane, lanes):
-    """Section 7: write the entries of `viewer`'s observation, int8 of shape (F,), assigned to `lane` out of `lanes`."""
+    """Write the share of one lane of the observation of `viewer`, int8 (F,) (section 7)."""
     for turn in range(MAX_SEATS):
         seat = _seat_after(g, viewer, turn)
         if seat >= 0:
@@ -273,7 +273,7 @@ def write_observation_part(t, g, viewer, out, lane, lanes):
 
 @kernel
 def write_observation(t, g, viewer, out):
-    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), every entry."""
+    """Write what `viewer` may see into `out`, int8 of shape (F,), every entry (section 7)."""
     write_observation_part(t, g, viewer, out, 0, 1)
 
 
@@ -339,7 +339,7 @@ def _write_all_but_cards(t, g, viewer, out, dealt, turned):
 
 @kernel
 def observe(t, g, viewer, out):
-    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), every entry."""
+    """Write what `viewer` may see into `out`, int8 of shape (F,), every entry (section 7)."""
     _write_all_but_cards(t, g, viewer, out, True, True)
     _write_cards(g, np.int64(viewer), out, True, True)
 

@@ -8,8 +8,6 @@ from helsinki_env.games.helsinki.actions import KINDS
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
 from helsinki_env.games.helsinki.game import action_table
 
-__all__ = ["PAGES", "actions_page", "observation_page"]
-
 _ARGUMENTS = {
     "START": "space of player 0's token",
     "MOVE": "steps - 1, clockwise",

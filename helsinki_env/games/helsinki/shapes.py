@@ -57,7 +57,7 @@ def seen_from(drawing: ShapeRows, side: int) -> tuple[int, list[int]]:
 
 @kernel
 def _rows(built):
-    """Rows of a board as bytes, the northernmost row lowest."""
+    """Return the rows of a board as bytes, the northernmost row lowest."""
     x = (built & _FOUR_ROWS) | (built >> 28 << 32)
     x = (x & _TWO_ROWS) | ((x & _UPPER_TWO) << 2)
     return (x & _ONE_ROW) | ((x & _UPPER_ONE) << 1)
@@ -90,7 +90,7 @@ def profile(built, side):
 
 @kernel
 def lanes(t, piece, side, packed):
-    """Set of lanes in which this orientation can be pushed in from a side (bit = lane)."""
+    """Return the set of lanes in which this orientation can be pushed in from a side (bit = lane)."""
     low = t.low[piece, side]
     high = t.high[piece, side]
     free = ~(packed >> low[0]) & t.lanes[piece, side]
@@ -158,13 +158,13 @@ slides_of = make_intrinsic(_slides, lambda *arguments: types.int64(*arguments), 
 
 @kernel
 def legal_slides(t, kind, side, packed):
-    """Legal placements of a tile from a side, as a set: bit = 7 * orientation + lane."""
+    """Return the legal placements of a tile from a side, as a set: bit = 7 * orientation + lane."""
     return slides_of(t.low_of_kind, t.high_of_kind, t.lanes_of_kind, 4 * kind + side, packed)
 
 
 @kernel
 def fits(t, kind, side, built):
-    """Whether a tile can be pushed in from a side in any orientation and lane."""
+    """Return whether a tile can be pushed in from a side in any orientation and lane."""
     return legal_slides(t, kind, side, profile(built, side)) != 0
 
 
@@ -203,5 +203,5 @@ def resting_corner(t, piece, side, lane, built):
 
 @kernel
 def tile_cells(t, piece, corner):
-    """Cells of a tile in this orientation, with its bounding box at `corner`."""
+    """Return the cells of a tile in this orientation, with its bounding box at `corner`."""
     return (np.int64(t.roofs_mask[piece]) << np.int64(corner)) & BOARD

@@ -14,8 +14,6 @@ from helsinki_env.games.helsinki.legal import mark_ordered
 from helsinki_env.games.helsinki.shapes import fits_in, profile
 from helsinki_env.games.helsinki.state import GAME, NARROW
 
-__all__: list[str] = []
-
 _WILD = NARROW - 1
 _COLOURED = np.int64((1 << _WILD) - 1)
 _COLOURS, _VARIANTS = 5, _WILD // 5
@@ -39,7 +37,7 @@ def _discard_size(t, g):
 
 @kernel
 def _feasible(t, g, coats, usable, begin):
-    """Feasible builds, computed per color from tables of sets.
+    """Return the feasible builds, computed per color from tables of sets.
 
     `cheap`: types whose payment leaves enough coats for `any_side`.
     """

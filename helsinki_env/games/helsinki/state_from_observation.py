@@ -30,8 +30,6 @@ from helsinki_env.games.helsinki.shapes import tile_cells
 from helsinki_env.games.helsinki.state import LAYOUTS, PAID, States, new_states
 from helsinki_env.games.helsinki.tables import bounds_of
 
-__all__ = ["reconstruct_state", "states_from_observations"]
-
 _BOARDS, _SEATS, _TABLE, _BUILDING, _CARDS = (
     OBSERVATION.layout[name].start for name in ("boards", "seats", "table", "building", "hand")
 )
@@ -52,7 +50,7 @@ _SOUND = -1
 
 @kernel
 def _corner(cells):
-    """North-west corner of the bounding box of some cells."""
+    """Return the north-west corner of the bounding box of some cells."""
     column = np.int64(6)
     rest = cells
     while rest:
@@ -133,7 +131,7 @@ def _read_hand(t, obs, g, seat, size, known):
 
 @kernel
 def reconstruct_state(t, g, obs):
-    """Fill the record `g` from the observation, int8 (F,), of the seat to move.
+    """Fill the record `g` from the observation, int8 (F,), of the acting seat.
 
     All previous content is overwritten. Hidden cards are placeholders and the random key is 0. Every entry must be in
     range (`ObservationTable.highs`). Return the inconsistency as an index of `_FAULTS`, or `_SOUND`.
@@ -172,7 +170,7 @@ def states_from_observations(config: HelsinkiConfig, observations: npt.NDArray[n
     Args:
         config: a configuration with the component file of the games; players, covered and denied board actions and the
             expansion are read from the observation.
-        observations: int8 (B, F), each of a game that is not over, seen from the seat to move.
+        observations: int8 (B, F), each of a game that is not over, seen from the acting seat.
 
     Raises:
         ObservationError: for invalid observations. Every entry must be in range, and boards and hands must be

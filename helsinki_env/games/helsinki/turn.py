@@ -28,7 +28,7 @@ _clear, copy_setup, end_turn_fields = RECORD.clear, RECORD.copy_setup, RECORD.cl
 
 @kernel
 def _remove_unseen(t, g, size):
-    """Section 1: with two players, remove one random card of a given number, unseen by all players."""
+    """With two players, remove one random card of a given number, unseen by all players (section 1)."""
     for at in range(draw_removable(t, g, g.pile, size), size - 1):
         g.pile[at] = g.pile[at + 1]
     g.pile[size - 1] = 0
@@ -36,7 +36,7 @@ def _remove_unseen(t, g, size):
 
 @kernel
 def deal(t, g, word):
-    """Section 2.1: shuffle the deck for the number of players, fill the display and enter START."""
+    """Shuffle the deck for the number of players, fill the display and enter START (section 2.1)."""
     _clear(g)
     g.chance = word
     g.round_number = 1
@@ -60,7 +60,7 @@ def deal(t, g, word):
 
 @kernel
 def start(t, g, space):
-    """Sections 2.2 and 2.3: put tokens on every other space; then each player draws two cards."""
+    """Put tokens on every other space; then each player draws two cards (sections 2.2 and 2.3)."""
     for seat in range(g.players):
         g.token[seat] = (space + 2 * seat) % 8
         for _ in range(2):
@@ -69,7 +69,7 @@ def start(t, g, space):
 
 @kernel
 def move(g, steps):
-    """Section 3, MOVE: move clockwise, then enter MAIN."""
+    """Move clockwise, then enter MAIN (section 3, MOVE)."""
     seat = g.seat
     g.token[seat] = (np.int64(g.token[seat]) + steps) % 8
     g.move = 0
@@ -78,7 +78,7 @@ def move(g, steps):
 
 @kernel
 def after_drawing(t, g):
-    """Section 3, Hand limit: check the limit after drawing, unless it is lifted."""
+    """Check the limit after drawing, unless it is lifted (section 3, Hand limit)."""
     if hand_size(t, g, g.seat) > t.hand_limit and not g.limit_lifted[g.seat]:
         g.phase = PHASE_DISCARD
         g.last_discard = -1
@@ -88,7 +88,7 @@ def after_drawing(t, g):
 
 @kernel
 def discard(t, g, card):
-    """Section 3, Hand limit: discard one card; repeat until the limit holds."""
+    """Discard one card; repeat until the limit holds (section 3, Hand limit)."""
     play_card_face_up(g, g.seat, card)
     g.discard[card] += 1
     g.last_discard = card
@@ -103,7 +103,7 @@ def discard(t, g, card):
 
 @kernel
 def end(t, g):
-    """Section 3, END: a limit lifted for this turn applies again; cards above it are discarded first."""
+    """A limit lifted for this turn applies again; cards above it are discarded first (section 3, END)."""
     seat = g.seat
     if g.limit_lifted[seat] and not g.lifted_now:
         g.limit_lifted[seat] = 0
@@ -117,7 +117,7 @@ def end(t, g):
 
 @kernel
 def pass_turn(g):
-    """Sections 3 and 5: pass the turn; the game ends after the last player of the last round."""
+    """Pass the turn; the game ends after the last player of the last round (sections 3 and 5)."""
     end_turn_fields(g)
     if g.seat + 1 < g.players:
         g.seat += 1

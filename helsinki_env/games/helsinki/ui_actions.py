@@ -40,7 +40,7 @@ _VERBS = {
 
 
 def selection(game: HelsinkiGame) -> ActionSelection | None:
-    """Return the cards or roofs that the seat to move may select in any order, or None."""
+    """Return the cards or roofs that the acting seat may select in any order, or None."""
     seat = game.seat
     t, g = game.config.tables[0], game.state
     wild = int(t.types) - 1

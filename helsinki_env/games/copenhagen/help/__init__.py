@@ -84,7 +84,7 @@ _TAKING = (a.ANY_CARDS, a.ADDITIONAL_CARD, a.BOTH_ACTIONS)
 
 
 def task(game: CopenhagenGame) -> str:
-    """Return what the seat to move must do now, as a sentence."""
+    """Return what the acting seat must do now, as a sentence."""
     c, g, phase = game.config.component_set, game.state, str(game.phase)
     if phase == "MAIN" and int(g.using) >> a.BOTH_ACTIONS & 1:
         return "Choose a tile to construct: both actions is in use."
@@ -106,7 +106,7 @@ def task(game: CopenhagenGame) -> str:
 
 
 def why_not(game: CopenhagenGame, spot: str) -> str:
-    """Return why a spot of the picture cannot be used by the seat to move; empty if no reason applies.
+    """Return why a spot of the picture cannot be used by the acting seat; empty if no reason applies.
 
     No legal action of the game in progress uses the spot (`render.svg`).
     """

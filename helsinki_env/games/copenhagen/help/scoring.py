@@ -8,9 +8,6 @@ from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.components import CELLS, COLUMNS, ROWS
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 
-__all__ = ["WEIGHTS", "effects", "fact_words", "facts", "score_sheet"]
-
-
 ROW_LINES = tuple(sum(1 << (COLUMNS * y + x) for x in range(COLUMNS)) for y in range(ROWS))
 COLUMN_LINES = tuple(sum(1 << (COLUMNS * y + x) for y in range(ROWS)) for x in range(COLUMNS))
 #: Lines of the sheet that only inform.

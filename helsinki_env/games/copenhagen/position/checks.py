@@ -24,8 +24,6 @@ from helsinki_env.games.copenhagen.components import CELLS, COLOURS, TILE_SIZES,
 from helsinki_env.games.copenhagen.game import CopenhagenGame, Phase
 from helsinki_env.games.copenhagen.state import END_CARD
 
-__all__ = ["check_position"]
-
 _BOARD, _GROUND, _LEFT = (1 << CELLS) - 1, 31, sum(1 << 5 * y for y in range(9))
 _BUILDING = (Phase.PLACE, Phase.RECOLOUR, Phase.PAY)
 _BOTH = 1 << a.BOTH_ACTIONS
@@ -106,7 +104,7 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
-    """Section 2: check that the End of Game card is among the last cards; two-player games always have it."""
+    """Check that the End of Game card is among the last cards; two-player games always have it (section 2)."""
     pile = p.pile[: p.pile_size]
     if pile.count(END_CARD) > 1:
         fail("draw_pile", pile[::-1], "one End of Game card (5)")
@@ -136,7 +134,7 @@ def _check_seat(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None:
 
 
 def _check_standing(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None:
-    """Section 3, Placement: check that tiles had support in the order built; white ones may come at any time."""
+    """Check that tiles had support in the order built; white ones may come at any time (section 3, Placement)."""
     masks = game.config.tables["cells"][0]
     filled, white = 0, p.white[seat]
     for number in range(p.tile_count[seat] + 1):
@@ -206,7 +204,7 @@ def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
 
 
 def _check_using(p: SimpleNamespace, phase: str) -> None:
-    """Section 3: check the abilities in use, which the phase allows or requires; all of them count as used."""
+    """Check the abilities in use, which the phase allows or requires; all of them count as used (section 3)."""
     can = _BOTH | _CHANGE | _DISCOUNT if phase in _BUILDING else _BOTH
     must = 0
     if phase == Phase.TAKE:
@@ -237,7 +235,7 @@ def _taken(p: SimpleNamespace, phase: str) -> bool:
 
 
 def _check_display(p: SimpleNamespace, phase: str) -> None:
-    """Section 3: check that empty slots match the cards taken in this turn, and that these were taken legally."""
+    """Check that empty slots match the cards taken in this turn, and that these were taken legally (section 3)."""
     empty = [slot for slot, card in enumerate(p.display) if card < 0]
     found = [*map(or_none, p.display)]
     if not _taken(p, phase):
@@ -256,7 +254,7 @@ def _check_display(p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Section 3, Hand limit: check the hand sizes that each phase allows."""
+    """Check the hand sizes that each phase allows (section 3, Hand limit)."""
     limit = components.hand_limit
     for seat in range(p.players):
         if seat != p.seat and sum(p.hand[seat]) > limit:
@@ -282,7 +280,7 @@ def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
 
 
 def _check_build(game: CopenhagenGame, p: SimpleNamespace, phase: str) -> None:
-    """Section 3, Constructing: check that the supply has the tile and that RECOLOUR has or gets a card of its color."""
+    """Check that the tile is in the supply and that RECOLOUR can use or has used a card (section 3)."""
     colour, size = p.tile // 4, TILE_SIZES[p.tile % 4]
     if p.supply[p.tile] == 0:
         fail("pending.tile", f"{COLOURS[colour]} {size}", "a tile that the supply holds")
@@ -298,7 +296,7 @@ def _check_build(game: CopenhagenGame, p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_pay(game: CopenhagenGame, p: SimpleNamespace, colour: int, size: int) -> None:
-    """Section 3, Paying: check that paid plus due is the cost of a placement and that the rest is payable in order."""
+    """Check that paid plus due is the cost of a placement and that the rest is payable in order (section 3, Paying)."""
     t = game.config.tables[0]
     orientation, corner = divmod(p.place, CELLS)
     piece = a.ORIENTATIONS * p.tile + orientation
@@ -328,7 +326,7 @@ def _neighbours(cells: int) -> int:
 
 
 def _check_rewards(p: SimpleNamespace, components: Components) -> None:
-    """Section 3: check that pending rewards do not exceed the coats covered on cells and at full rows."""
+    """Check that pending rewards do not exceed the coats covered on cells and at full rows (section 3)."""
     filled = p.filled[p.seat]
     won = sum(filled >> cell & 1 for cell in components.coats)
     won += sum(filled >> 5 * y & _GROUND == _GROUND for y in components.coat_rows)

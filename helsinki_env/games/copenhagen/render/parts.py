@@ -18,9 +18,6 @@ from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.render.view import SeatView, TableView
 
-__all__ = []
-
-
 WHITE = ColorShades("#f4f1ea", "#ffffff", "#cfc9bb", "#6a665c")
 """White tiles: a light wall."""
 

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from helsinki_env.games.copenhagen.components import Components
 
-__all__ = ["LastAction", "Pending", "SeatView", "TableView", "Tile", "kind_name", "read_table_view"]
-
 
 @dataclass(frozen=True)
 class Tile:

@@ -16,9 +16,6 @@ from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
 from helsinki_env.games.copenhagen.render.view import read_table_view
 
-__all__ = ["PENDING", "cell_name", "cells_text", "describe_events", "position_lines"]
-
-
 #: Sentences for the keys of `pending`; the text of the value replaces the braces.
 PENDING = {
     "first": "First of two cards taken from slot {}.",

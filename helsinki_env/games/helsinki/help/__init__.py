@@ -128,7 +128,7 @@ _PENDING = ("PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISCARD")
 
 
 def task(game: HelsinkiGame) -> str:
-    """Return what the seat to move must do now, as a sentence."""
+    """Return what the acting seat must do now, as a sentence."""
     c, g = game.config.component_set, game.state
     phase = str(game.phase)
     if phase == "PAY":
@@ -156,7 +156,7 @@ def task(game: HelsinkiGame) -> str:
 
 
 def why_not(game: HelsinkiGame, spot: str) -> str:
-    """Return why a spot of the picture cannot be used by the seat to move; empty if no reason applies.
+    """Return why a spot of the picture cannot be used by the acting seat; empty if no reason applies.
 
     No legal action of the game in progress uses the spot (`render.svg`).
     """

@@ -10,9 +10,6 @@ from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.render.view import card_name
 
-__all__ = ["WEIGHTS", "effects", "fact_words", "facts", "said", "score_sheet"]
-
-
 SIZE = 7
 LINES = tuple(
     [sum(1 << (SIZE * row + column) for column in range(SIZE)) for row in range(SIZE)]

@@ -24,8 +24,6 @@ from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Compo
 from helsinki_env.games.helsinki.game import HelsinkiGame, Phase
 from helsinki_env.games.helsinki.state import PHASES, TILES, UNSEEN
 
-__all__ = ["CARRIED_OUT", "MOVES", "check_position"]
-
 #: Board actions that are followed by a move.
 MOVES = ("move_1_to_6", "move_1_to_5")
 #: Board actions that may be in progress in each phase; None: superstructures of a build.
@@ -114,7 +112,7 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_bonus_cards(p: SimpleNamespace, components: Components) -> None:
-    """Section 6: check that the bonus cards in play match the player count; each is left or owned by one seat."""
+    """Check that the bonus cards in play match the player count; each is left or owned by one seat (section 6)."""
     in_play = list(components.bonus_cards[: p.players]) if p.dry_roads else []
     for index, value in enumerate(components.bonus_cards):
         taken = [seat for seat, bonus in enumerate(p.bonus[: p.players]) if bonus == index]
@@ -176,7 +174,7 @@ def _check_unseen(p: SimpleNamespace, components: Components, unseen: list[list[
 
 
 def _rounds_to_come(p: SimpleNamespace) -> int:
-    """Upper bound on the rounds to come: each turn takes two cards from a finite draw pile, or a tile."""
+    """Return an upper bound on the rounds to come: each turn takes two cards from a finite draw pile, or a tile."""
     if p.last_round:
         return 0
     tiles = min(sum(p.supply), sum(TILES - count for count in p.tile_count[: p.players]))
@@ -236,7 +234,7 @@ def _check_over(p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_start(p: SimpleNamespace) -> None:
-    """Section 2: check that only the display is dealt and the draw pile suffices for all hands."""
+    """Check that only the display is dealt and the draw pile suffices for all hands (section 2)."""
     if any(token >= 0 for token in p.token):
         fail("seats.token", [*map(or_none, p.token[: p.players])], "null for every seat in phase START")
     begun = p.seat or p.last_round or p.round_number > 1
@@ -357,7 +355,7 @@ def _check_wild(p: SimpleNamespace, components: Components) -> None:
 
 
 def _roofs(p: SimpleNamespace, components: Components) -> int:
-    """Cells of pavilion and wild tiles on the board of the seat to move."""
+    """Return the cells of pavilion and wild tiles on the board of the acting seat."""
     return int(p.built[p.seat]) & ~(1 << components.statue)
 
 

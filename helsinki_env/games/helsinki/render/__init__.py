@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING
 from helsinki_env.drawing import pieces
 from helsinki_env.drawing.canvas import BOLD, MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Canvas, Picture, sea, text_width
 from helsinki_env.drawing.raster import rgb_array
+from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.render import action_board, common, parts, seat, senate
 from helsinki_env.games.helsinki.render.ansi import ansi
-from helsinki_env.games.helsinki.render.view import COLOURS, read_table_view
+from helsinki_env.games.helsinki.render.view import read_table_view
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components

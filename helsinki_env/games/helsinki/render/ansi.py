@@ -18,10 +18,9 @@ from helsinki_env.drawing.lines import (
     wrap,
 )
 from helsinki_env.games.helsinki.action_words import action_label, cost_text
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS
 from helsinki_env.games.helsinki.render.view import (
     BOARD_SIZE,
-    COLOURS,
     SeatView,
     TableView,
     action_index,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import BOLD, Box, Canvas
+from helsinki_env.games.helsinki.components import COLOURS, ROOFS
 from helsinki_env.games.helsinki.render import parts
-from helsinki_env.games.helsinki.render.view import COLOURS, ROOFS, card_name
+from helsinki_env.games.helsinki.render.view import card_name
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from helsinki_env.drawing import palette
 from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, transform
 from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell, fit_grid, outline_path, square
-from helsinki_env.games.helsinki.render.view import COLOURS, card_name
+from helsinki_env.games.helsinki.components import COLOURS
+from helsinki_env.games.helsinki.render.view import card_name
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import Box, Canvas, num
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.senate import frame, plate
-from helsinki_env.games.helsinki.render.view import BOARD_SIZE, COLOURS
+from helsinki_env.games.helsinki.render.view import BOARD_SIZE
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components

@@ -220,23 +220,8 @@ def action_index(name: str) -> int:
 
 
 def discard_by_color(table: TableView, components: Components) -> tuple[int, ...]:
-    """Number of cards in the discard pile per color, wild last: six numbers."""
+    """Return the number of cards in the discard pile per color, wild last: six numbers."""
     counts = [0] * (len(COLOURS) + 1)
     for kind, amount in enumerate(table.discard):
         counts[components.card_color(kind)] += amount  # the wild card has color -1, the last entry
     return tuple(counts)
-
-
-__all__ = [
-    "BOARD_SIZE",
-    "COLOURS",
-    "ROOFS",
-    "SIDES",
-    "Pavilion",
-    "SeatView",
-    "TableView",
-    "action_index",
-    "card_name",
-    "discard_by_color",
-    "read_table_view",
-]

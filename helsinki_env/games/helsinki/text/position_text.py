@@ -16,9 +16,6 @@ from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.notation import card_names
 from helsinki_env.games.helsinki.render.view import BOARD_SIZE, read_table_view
 
-__all__ = ["PENDING", "cell_name", "cells_text", "describe_events", "position_lines"]
-
-
 #: Sentences for the keys of `pending`; the text of the value replaces the braces.
 PENDING = {
     "move": "The longer move is paid for: at least 4 and at most {} spaces.",
