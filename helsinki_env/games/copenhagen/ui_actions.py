@@ -96,7 +96,7 @@ def ui_action(game: CopenhagenGame, action: int) -> UIAction:
 
 
 def _text_and_spots(game: CopenhagenGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the effect of an action other than PLACE in words, and the fields with its location."""
+    """Return the object of an action other than PLACE, and the fields with its location."""
     g, seat = game.state, game.seat
     if kind == a.KIND_TAKE:
         colour = COLOURS[g.display[argument]]
@@ -117,7 +117,7 @@ def _text_and_spots(game: CopenhagenGame, kind: int, argument: int) -> tuple[str
 
 
 def _placement(game: CopenhagenGame, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the effect of PLACE in words, and the fields with the tile's location."""
+    """Return the object of PLACE, and the fields with the location of the tile."""
     t, kind = game.config.tables[0], int(game.state.tile)
     turn, corner = divmod(argument, CELLS)
     piece = a.ORIENTATIONS * kind + turn

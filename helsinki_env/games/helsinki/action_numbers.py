@@ -1,7 +1,7 @@
 """Costs and strengths of the fifteen board actions: published values and bounds.
 
-A component file may set other values under ``actions`` (rules page, section 1, "Costs and strengths"). This module
-alone defines the bounds. Within them no turn has a dead end and no number exceeds its field.
+A component file may set other values under ``actions`` (rules page, section 1, "Costs and strengths"). Within the
+bounds, every turn can be completed and no number exceeds its field.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BOARD_ACTIONS = (
     "any_card_as_wild",
     "two_points",
 )
-"""The 15 board actions in id order. Ids are fixed; a component file only sets the printed position of each."""
+"""The 15 board actions in id order. A component file sets their positions on the action board, not their ids."""
 
 MAX_COST = 3
 """Maximum cost of a board action in coats of arms; the minimum is 0."""
@@ -42,7 +42,7 @@ class Strength:
     Attributes:
         of: unit that is counted.
         published: published value.
-        least: minimum value; below it the board action has no effect beyond what is free.
+        least: minimum value; a lower value has no effect beyond the free actions of a turn.
         most: maximum value.
         why: reason for the bounds.
     """
@@ -83,7 +83,7 @@ def read_actions(data: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return costs and strengths by id; missing values default to the published ones.
 
     Raises:
-        ValueError: of the entry's class, naming the board action, value, bounds and fix.
+        ValueError: of the error class of the node, for an invalid value; names board action, value and bounds.
     """
     if not data.is_present:
         return PUBLISHED_COSTS, PUBLISHED_STRENGTHS
@@ -108,7 +108,7 @@ def _strength(name: str, data: Node) -> int:
 
 
 def changed_numbers(costs: Sequence[int], strengths: Sequence[int]) -> dict[str, Any]:
-    """Return costs and strengths as facts for a digest: deviations from the published values, and `two_points`."""
+    """Return the values that enter a digest: deviations from the published values, and `two_points`."""
     points = BOARD_ACTIONS.index("two_points")
     changed: dict[str, list[int]] = {}
     for action, (cost, strength) in enumerate(zip(costs, strengths, strict=True)):

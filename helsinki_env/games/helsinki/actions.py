@@ -1,4 +1,4 @@
-"""The action table: maps integers to actions. All ids, mask offsets, names and documents derive from it.
+"""The action table: the id of every action. Ids, mask offsets, names and documentation derive from it.
 
 `id = offset(kind) + argument`, kinds in the order of the rules page, section 3, "Decisions".
 """

@@ -1,7 +1,7 @@
 """Building a pavilion: feasibility, payment, placement, superstructures (rules page, section 3, "BUILD").
 
-No dead ends: a build is feasible if the supply, the cards, a placement and the coats of arms for both suffice. Payment
-and placement cost coats independently, so the minimum costs of the two are added.
+A build is feasible if the tile is in the supply and the cards, a placement and the coats of arms for both suffice. The
+costs in coats of payment and placement are independent, so their minimums are added.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CARDS_AT_ONCE = 50
 
 @kernel
 def side_of(g, seat):
-    """Return the side of a token's space; each side has two spaces (section 1)."""
+    """Return the side of the token; each side has two spaces (section 1)."""
     return np.int64(g.token[seat]) // 2
 
 
@@ -47,7 +47,8 @@ def free_roofs(t, g, seat):
 def coats_to_pay(t, same, others, due, usable):
     """Return the minimum number of coats needed to pay `due` cards, or NEVER if impossible.
 
-    `same`: cards of the color or wild; `others`: cards of other colors; `usable`: set of board actions still available.
+    `same` is the number of cards of the color or wild, `others` that of other cards. `usable` is the set of available
+    board actions.
     """
     if same >= due:
         return np.int64(0)
@@ -135,11 +136,11 @@ def _feasible(t, g, coats, usable, begin):
 
 
 feasible = OverloadedKernel("feasible", _feasible)
-"""`feasible(t, g, coats, usable, begin)`: cards in hand whose BUILD can be completed with `coats` coats and the board
-actions `usable` (section 3).
+"""`feasible(t, g, coats, usable, begin)`: return the cards in hand whose BUILD can be completed with `coats` coats and
+the board actions `usable` (section 3).
 
-The result is a set of the `CARDS_AT_ONCE` types from `begin` on (bit = type - begin), without the wild card. One call
-covers all cards, so the hand and the board are read once.
+The result is a set of the `CARDS_AT_ONCE` types from `begin` on (bit = type - begin), without the wild card. Hand and
+board are read only once for all cards.
 """
 
 
@@ -163,7 +164,7 @@ def any_feasible(t, g, coats, usable):
 
 @kernel
 def begin_build(t, g, card):
-    """Play the card; payment comes next, then the tile (section 3, BUILD)."""
+    """Play the card and enter PAY, or PLACE for a card that costs only itself (section 3, BUILD)."""
     play_card_face_up(g, g.seat, card)
     g.only_build = 0
     g.card = card
@@ -193,7 +194,7 @@ def one_card_fewer(t, g):
 
 @kernel
 def cover(t, g, seat, cells):
-    """Build on cells: coats of arms under them go to the meadow, then the crosswalks are checked."""
+    """Build on cells: move their coats of arms to the meadow, then check the crosswalks."""
     g.built[seat] |= cells
     if cells & t.all_coats:
         for coat in range(8):
@@ -216,7 +217,7 @@ def touches_own_color(t, g, seat, cells, kind):
 
 @kernel
 def place(t, g, argument):
-    """Push the tile in; then discards, coats, crosswalks, bonus card and superstructures (section 3, Place)."""
+    """Push the tile in, with all consequences: discards, coats, crosswalks, bonus card, superstructures (section 3)."""
     seat, card = g.seat, g.card
     side = argument // (ORIENTATIONS * LANES)
     kind = np.int64(t.kind[card])
@@ -248,7 +249,7 @@ def place(t, g, argument):
 
 @kernel
 def begin_roofs(g, roofs):
-    """Begin to place `roofs` of them on the tile just built (section 3, Superstructures)."""
+    """Begin to place `roofs` superstructures on the tile just built (section 3)."""
     g.phase = PHASE_ROOF
     g.resume = PHASE_END
     g.roofs_left = roofs

@@ -52,7 +52,7 @@ def can_move_superstructure(t, g, seat):
 
 @kernel
 def use(t, g, action):
-    """Pay for a board action and apply it as far as it needs no further action."""
+    """Pay for a board action and apply its immediate effect."""
     seat, strength = g.seat, np.int64(t.strengths[action])
     g.meadow[seat] -= t.costs[action]
     g.used[seat] |= 1 << action
@@ -106,7 +106,7 @@ def resume_phase(g):
 
 @kernel
 def place_wild(t, g, cell):
-    """WILD: put a wild tile on a cell; further tiles without a legal cell are lost."""
+    """WILD: put a wild tile on a cell; remaining tiles are lost if no legal cell is left."""
     seat = g.seat
     g.wild[seat] |= bit(cell)
     g.wild_supply -= 1
@@ -120,7 +120,7 @@ def place_wild(t, g, cell):
 
 @kernel
 def lift(g, cell):
-    """LIFT: take a superstructure off a roof, to move it."""
+    """LIFT: take a superstructure off a roof to move it."""
     g.superstructures[g.seat] &= ~bit(cell)
     g.lifted = cell
     g.phase = PHASE_ROOF

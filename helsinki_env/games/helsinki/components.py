@@ -1,7 +1,7 @@
 """Component data, read from a component file: tiles, cards, cells, action board, scoring values.
 
 A component file (``configs/components/*.yaml``) is fully validated on loading, and the result is immutable. The file
-documents its sources and marks reconstructed facts.
+names its sources and marks reconstructed facts.
 
 Rules page: section 1, Components.
 """
@@ -47,7 +47,7 @@ class ComponentError(UserError):
 
 @dataclass(frozen=True)
 class CardVariant:
-    """One kind of pavilion card, identical in all colors except for the number of copies.
+    """A kind of pavilion card, which is the same in all colors except for the number of copies.
 
     Attributes:
         number: total cost in cards, including this one (1..8).
@@ -92,7 +92,7 @@ class Components:
         superstructures: superstructures in the common supply.
         hand_limit: maximum number of cards in a hand.
         statue: the statue's cell, 24.
-        coats: the cells with a coat of arms, in the file's order.
+        coats: the cells with a coat of arms, in the order of the file.
         crosswalks: the cells next to the crosswalks (Dry roads).
         bonus_cards: values of the bonus cards, ascending; with p players the p lowest are in play.
         action_rows: board action names as printed: top, middle and bottom row.
@@ -131,7 +131,7 @@ class Components:
     strengths: tuple[int, ...]
 
     def __hash__(self) -> int:
-        """Return a hash of the content; explicit because the drawings are a mapping."""
+        """Return a hash of the content."""
         return hash((self.name, self.digest))
 
     def card_color(self, card: int) -> int:
@@ -173,7 +173,7 @@ class Components:
     def digest(self) -> str:
         """Return 16 hexadecimal digits that identify the content, regardless of the file name.
 
-        Only costs and strengths that differ from the published ones are hashed, so stating a default changes nothing.
+        Only costs and strengths that differ from the published ones are included, so a file may state the defaults.
         """
         facts = component_facts(self)
         numbers = changed_numbers(facts.pop("costs"), facts.pop("strengths"))
@@ -189,10 +189,10 @@ def load_components(name_or_path: str | Path = "default") -> Components:
     """Return the content of a component file.
 
     Args:
-        name_or_path: the name of a file in ``configs/components`` or a path; an unchanged file is read only once.
+        name_or_path: name of a file in ``configs/components``, or a path. An unchanged file is read only once.
 
     Raises:
-        ComponentError: if the file is invalid; the message names file, key, value and the expected value.
+        ComponentError: for an invalid file; the message names file, key, value and expected value.
     """
     components: Components = load_component_file(name_or_path, ComponentError, _components)
     return components
@@ -273,7 +273,7 @@ def _tiles(data: Node, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str
 
 
 def _tile_copies(tiles: Node) -> tuple[int, ...]:
-    """Return the tiles of each color by roofs. A board must not fit more tiles than a state can store."""
+    """Return the tiles of each color by roofs, after checking that a state can store all tiles of a full board."""
     copies = integer_list(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
     total = len(COLOURS) * sum(copies)
     if tiles["total"].integer(0, 400) != total:
@@ -363,7 +363,7 @@ def _action_rows(data: Node) -> tuple[tuple[str, ...], ...]:
 
 
 def _check_decks(components: Components, cards: Node) -> None:
-    """Check the cards against the totals in the file, and that every game can be dealt."""
+    """Check that the cards match the totals in the file and that every game can be dealt."""
     totals = cards["totals"].mapping(("per_colour", *(f"players_{players}" for players in reversed(PLAYER_COUNTS))))
     per_colour = totals["per_colour"].integer(0, PUBLISHED_CARDS)
     for colour, name in enumerate(COLOURS):

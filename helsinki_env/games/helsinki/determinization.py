@@ -1,14 +1,14 @@
-"""Determinization: resample hidden cards consistently with a seat's observation, for search without hidden information.
+"""Determinization: sample hidden cards that are consistent with the observation of a seat, for search.
 
-A copy made by `determinize` differs from the game only in what its viewer cannot see (rules page, section 7):
+A copy made by `determinize` differs from the game only in information hidden from the viewer (rules page, section 7):
 
 - the cards in other hands that were not visibly taken,
 - the order of the draw pile,
 - the card removed unseen with two players,
-- the random key, so that later shuffles cannot be predicted.
+- the random state, so that later shuffles cannot be predicted.
 
-The viewer's observation of the copy is byte-identical. Every arrangement of hidden cards that the rules and the
-observation allow can occur. Its probability depends on the cards alone: no inference from the actions of other seats.
+The observation of the viewer stays the same. Every arrangement of hidden cards that is consistent with the rules and
+the observation can occur. The actions of other seats have no influence on its probability.
 
     >>> from helsinki_env import HelsinkiGame
     >>> from helsinki_env.engine.determinization import determinize
@@ -18,13 +18,13 @@ observation allow can occur. Its probability depends on the cards alone: no infe
     >>> bool((copy.observation(0) == game.observation(0)).all()), copy == game
     (True, False)
 
-What is known
--------------
-- While the draw pile is the first one, the hidden cards are the deck less everything in view.
-- The composition of a reshuffled draw pile is known (`reshuffled`, less the cards that visibly left it). It covers the
-  current pile and the cards that seats drew from it face down (`unseen`; the viewer knows its own). Such a card of
-  another seat is in that seat's hand, or was shown later and is in view.
-- Another seat that is paying, discarding or committed to a build holds the cards for it.
+Known information
+-----------------
+- Before the first reshuffle, the hidden cards are all cards of the deck that are not visible.
+- The composition of a reshuffled draw pile is known (`reshuffled`, without the cards that visibly left it). It consists
+  of the current pile and of the cards that seats drew from it face down (`unseen`; the viewer knows its own draws).
+  Such a card of another seat is in its hand, or was shown later and is visible.
+- Another seat that is paying, discarding or committed to a build holds the required cards.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from helsinki_env.games.helsinki.build import hand_by_color
 from helsinki_env.games.helsinki.draw import draw_removable, is_reshuffled, removable
 from helsinki_env.games.helsinki.state import DECK, LAYOUTS, MAX_SEATS, PHASE_DISCARD, PHASE_PAY, UNSEEN, WIDE
 
-#: Maximum number of attempts. Even the rarest hand that can pay occurs once in 10^6 attempts.
+#: Maximum number of attempts. The rarest hand that can pay occurs once in 10^6 attempts.
 _TRIES = 20_000_000
 
 SCRATCH = np.dtype(
@@ -49,7 +49,7 @@ SCRATCH = np.dtype(
             ("unknown", np.int64, (WIDE,)),  # cards whose location the viewer does not know, by type
             ("pile", np.int64, (WIDE,)),  # cards of a reshuffled pile
             ("due", np.int64, (WIDE,)),  # pile cards that other seats must have drawn
-            ("rest", np.int64, (WIDE,)),  # the other ones of some cards
+            ("rest", np.int64, (WIDE,)),  # remaining cards by type
             ("draws", np.int64),  # number of pile cards that other seats drew
             ("shown", np.int64, (WIDE,)),  # cards shown since the reshuffle
             ("drawn", np.int64, (WIDE,)),  # pile cards that other seats drew face down, in this sample
@@ -65,7 +65,7 @@ SCRATCH = np.dtype(
 def _look(t, g, viewer, s):
     """Collect the cards that the viewer cannot locate, and how many of them each other hand holds (section 7).
 
-    Return whether their number matches the hidden cards: hands, draw pile and, with two players, the removed card.
+    Return whether the cards exactly fill hands, draw pile and, with two players, the place of the removed card.
     """
     for card in range(t.types):
         s.shown[card] = g.discard[card]
@@ -124,7 +124,7 @@ def _can_complete_turn(t, g, viewer, mask):
     """Check that another seat can complete its payment, discards or build (section 3, No dead ends)."""
     if g.seat == viewer or not (g.phase == PHASE_PAY or g.phase == PHASE_DISCARD or g.only_build):
         return True
-    if g.substitute:  # the mask only checks the card of another color
+    if g.substitute:  # the mask checks only the card of another color
         same, wild, _ = hand_by_color(t, g, g.seat, np.int64(t.colour[g.card]))
         if same + wild < g.to_pay - 1:
             return False
@@ -134,7 +134,7 @@ def _can_complete_turn(t, g, viewer, mask):
 
 @kernel
 def _deal_first_pile(t, g, viewer, s):
-    """Sample from the first draw pile: the removed card, hands and pile share one set of cards."""
+    """Sample removed card, hands and pile from one set of cards, before the first reshuffle."""
     size = list_cards(s.unknown, t.types, s.cards)
     if g.players == 2:
         _remove(t, g, s.cards, size)
@@ -149,7 +149,7 @@ def _deal_first_pile(t, g, viewer, s):
 def _look_at_pile(t, g, viewer, s):
     """Collect the unlocated cards of a reshuffled pile, and those that must have been drawn from it (section 4).
 
-    Draws of each type cover at least what the unknown cards cannot provide. Return whether the counts match.
+    At least the pile cards of a type that exceed the unlocated cards have been drawn. Return whether the counts match.
     """
     for card in range(t.types):
         s.pile[card] = g.reshuffled[card]
@@ -240,7 +240,7 @@ def _hand_out_unseen(t, g, viewer, s):
 
 @kernel
 def _deal_reshuffled_pile(t, g, viewer, s):
-    """Sample from a reshuffled pile: its cards are known except for those drawn face down."""
+    """Sample hands and pile after a reshuffle, when all pile cards are known except for face-down draws."""
     if not _draw_unseen_cards(t, g, s):
         return False
     candidates = np.int64(0)
@@ -249,7 +249,7 @@ def _deal_reshuffled_pile(t, g, viewer, s):
         s.rest[card] = s.unknown[card] - (s.pile[card] - s.drawn[card])
     size = list_cards(s.rest, t.types, s.pool)
     if g.players == 2:
-        # Rejection step: a split that leaves more removable cards corresponds to more deals.
+        # Rejection step: the number of deals of a split is proportional to its number of removable cards.
         if random_below(g, candidates) >= removable(t, s.pool, size):
             return False
         _remove(t, g, s.pool, size)
@@ -260,9 +260,9 @@ def _deal_reshuffled_pile(t, g, viewer, s):
 
 @kernel
 def determinize_state(t, g, viewer, word, s, mask):
-    """Resample what `viewer` cannot see, from the random key `word`; return whether a consistent deal was found.
+    """Sample the cards hidden from `viewer` with the random key `word`; return whether a deal was found.
 
-    `s`: scratch of dtype `SCRATCH`; `mask`: scratch, int8 (ids,).
+    `s` is a scratch record of dtype `SCRATCH`, `mask` is scratch, int8 (ids,).
     """
     g.chance = word
     if not _look(t, g, viewer, s):

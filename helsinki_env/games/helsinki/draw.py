@@ -73,7 +73,7 @@ def is_reshuffled(t, g):
 def draw_unseen(t, g, seat):
     """Draw a card from the draw pile into a hand; only this seat sees it.
 
-    From a reshuffled pile a seat draws at most `UNSEEN` cards face down; further cards are shown to all.
+    From a reshuffled pile, a seat draws at most `UNSEEN` cards face down; further cards are shown to all.
     """
     card = take_from_pile(t, g)
     if card < 0:
@@ -111,7 +111,7 @@ def draw_removable(t, g, cards, size):
 
 @kernel
 def _seen_to_leave(g, card):
-    """Record that a card visibly left a reshuffled pile; external records may list fewer cards than the pile holds."""
+    """Record that a card visibly left a reshuffled pile, of which external records may list fewer cards."""
     if g.reshuffled[card] > 0:
         g.reshuffled[card] -= 1
 

@@ -1,7 +1,7 @@
 """Compute the action mask (rules page, section 3, "Decisions" and "Phases").
 
-The mask contains exactly the legal actions: after each of them the turn can still be completed. A board action that
-would change nothing is not legal.
+The mask contains exactly the legal actions. After each legal action, the turn can be completed. A board action is legal
+only if it changes something.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_ac
 from helsinki_env.games.helsinki.draw import discard_size, hand_size
 from helsinki_env.games.helsinki.shapes import legal_slides, profile
 
-#: Write a bit set as bytes from an id on: 64 ids for `_mark`, 16 for `_mark_uses`. Ids after the set become 0, so call
-#: these in ascending order of kinds. Every kind marked this way has enough ids behind it.
+#: Write a bit set from an id on: 64 ids for `_mark`, 16 for `_mark_uses`. The ids after the set become 0, so kinds are
+#: marked in ascending order. Every kind marked this way has enough ids after it.
 _mark, _mark_uses = marker(64), marker(16)
 
 
@@ -49,7 +49,7 @@ def _any_time(t, g, usable):
 
 @kernel
 def _end_actions(t, g, usable):
-    """END: board actions that remain available after drawing or building."""
+    """END: return the board actions that are legal after drawing or building."""
     legal = _any_time(t, g, usable)
     if g.has_built:
         if g.superstructure_supply > 0 and last_tile(t, g, g.seat) & ~g.superstructures[g.seat]:
@@ -90,7 +90,7 @@ def legal_uses(t, g):
 
 @kernel
 def _pay_actions(t, g, usable):
-    """PAY, before the first card: `one_card_fewer` and `any_card_as_wild`, if the build can still be completed."""
+    """PAY, before the first card: return `one_card_fewer` and `any_card_as_wild` if the build can be completed."""
     usable &= 1 << a.ONE_CARD_FEWER | 1 << a.ANY_CARD_AS_WILD | 1 << a.ANY_SIDE
     legal = np.int64(0)
     coats = np.int64(g.meadow[g.seat])
@@ -141,7 +141,7 @@ A card is marked if its index is at least `floor` and at least `due` cards remai
 
 @kernel
 def _mask_pay(t, g, mask, first):
-    """PAY: cards of the color or wild, in non-decreasing type order; after `any_card_as_wild` one of another color."""
+    """PAY: mark cards of the color and wild cards in type order; after `any_card_as_wild`, other colors."""
     begin = np.int64(t.colour[g.card]) * t.variants
     end = begin + t.variants
     if g.substitute:
@@ -161,7 +161,7 @@ def _mask_pay(t, g, mask, first):
 
 @kernel
 def _mask_place(t, g, mask, first):
-    """PLACE: every orientation and lane from the side of the token, or from the other three sides."""
+    """PLACE: mark all legal slides from the side of the token, or with `any_side` from the other sides."""
     own = side_of(g, g.seat)
     kind = np.int64(t.kind[g.card])
     for side in range(4):
@@ -173,7 +173,7 @@ def _mask_place(t, g, mask, first):
 
 @kernel
 def roof_cells(t, g):
-    """ROOF: cells where the next superstructure may go."""
+    """ROOF: return the cells for the next superstructure."""
     seat = g.seat
     if g.lifted >= 0:
         return free_roofs(t, g, seat) & ~bit(g.lifted)

@@ -5,7 +5,7 @@ Positions: `to_dict` and `from_dict` (see `helsinki_env.games.helsinki.position`
     >>> action_to_string(65), action_to_string(15 + 13), action_to_string(string_to_action("PLACE north o2 lane 3"))
     ('PAY blue 1/2', 'BUILD green 3/3+1', 'PLACE north o2 lane 3')
 
-The notation of a card is ``colour number/roofs+superstructures``, or ``wild``; of a cell, ``r2c5``.
+A card is written as ``colour number/roofs+superstructures`` or ``wild``, a cell as ``r2c5``.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def string_to_action(text: str, components: Components | str | Path = "default")
     """Return the id of an action written by `action_to_string`.
 
     Raises:
-        ValueError: naming the invalid part and the argument that the kind expects.
+        ValueError: for an invalid text; the message names the text and the expected argument.
     """
     loaded = _loaded(components)
     if not isinstance(text, str) or not text.strip():

@@ -1,9 +1,8 @@
 """Observations: what a seat may see, as one flat int8 array (rules page, section 7).
 
-Only this module and its vectorized version hide information. The array has the same fields at the same positions for
-any number of players and any configuration with the same components. Seats are ordered from the viewer's perspective:
-self, next clockwise, and so on; unused seats are zero. No entry is negative: codes are shifted by one, so 0 means
-"none". `unpack` returns the named fields:
+No other module hides information. The layout is the same for all player counts and all configurations with the same
+components. Seats are in the order self, next clockwise, and so on; unused seats are zero. No entry is negative: codes
+are shifted by one, so that 0 means "none". `unpack` returns the named fields:
 
     >>> from helsinki_env import HelsinkiGame, observation
     >>> pieces = observation.unpack(HelsinkiGame(seed=0).observation())
@@ -74,7 +73,7 @@ def unseen_draws(g, seat):
 
 @lru_cache(maxsize=8)
 def observation_table(types: int = NARROW) -> ObservationTable:
-    """Return the sections of the observation and the fields that they show, for a number of card types."""
+    """Return the table of sections and the fields that they show, for a number of card types."""
     cards: dict[str, Any] = {"high": DECK, "scale": 2}
     piles: dict[str, Any] = {"shape": (types,), "high": DECK, "scale": 4}
     return ObservationTable(
@@ -160,7 +159,7 @@ def observation_table(types: int = NARROW) -> ObservationTable:
 
 
 OBSERVATION = observation_table()
-"""The table with the default card types; the kernels are the same for any number of them."""
+"""The table with the default card types; the kernels are the same for any number of card types."""
 
 SEAT_FACTS, TABLE_FACTS = (OBSERVATION.entry_names(name) for name in ("seats", "table"))
 
@@ -193,7 +192,7 @@ def unpack(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDA
 
 
 def scales(size: int) -> npt.NDArray[np.float32] | None:
-    """Return the divisors that normalize observations of length `size`, (F,), or None if no layout has this length."""
+    """Return the divisors that normalize observations of length `size`, (F,), or None for any other length."""
     types, rest = divmod(size - observation_layout(0).size, 7)
     return None if types < 1 or rest else observation_table(types).scales()
 
@@ -204,7 +203,7 @@ _write_fields_part = OBSERVATION.write_part
 
 @kernel
 def tile_sets(t, g, seat):
-    """Cells by the binary digits of their codes: three sets for colors (from 1), five for the building order."""
+    """Return sets of cells for the binary digits of two planes: three digits for tiles, five for the order built."""
     c0 = c1 = c2 = none = np.int64(0)
     numbers = none, none, none, none, none
     for tile in range(g.tile_count[seat]):
@@ -221,7 +220,7 @@ def tile_sets(t, g, seat):
 
 @kernel
 def _write_board(t, g, seat, out, at, lane, lanes):
-    """Boards, superstructures and coats are public (section 7)."""
+    """Write the share of one lane of a board, which is public (section 7)."""
     codes, numbers = tile_sets(t, g, seat)
     standing, coats = np.int64(g.superstructures[seat]), np.int64(t.coat_sets[g.coats[seat]])
     write_planes_part(out, at, _CELLS, codes, numbers, standing, coats, lane, lanes)
@@ -238,7 +237,7 @@ def _seat_after(g, viewer, turn):
 
 @kernel
 def write_cards(t, g, viewer, out, lane, lanes):
-    """The viewer's own hand, cards that others visibly took, and the public piles (section 7)."""
+    """Write the hand of the viewer, the known cards of all seats and the public piles (section 7)."""
     types = t.types
     for card in range(lane, types, lanes):
         out[_CARDS + card] = g.hand[viewer, card]
@@ -282,9 +281,8 @@ for _layout in LAYOUTS:
     loops.observe_part.implements(_layout, write_observation_part)
 
 
-# Vectorized for the default 51 card types: every entry is written once, front to back, without clearing first.
-# A board is ten bit sets, a card pile is one copy of 64 bytes. A write past the end of a field is overwritten by the
-# next field.
+# SIMD version for the default 51 card types. Every entry is written once, from front to back. A board is ten bit sets,
+# and a card pile is one copy of 64 bytes. A write beyond the end of a field is overwritten by the next field.
 
 _HAND, _KNOWN, _DISCARD, _RESHUFFLED = (
     OBSERVATION.layout[name].start for name in ("hand", "known", "discard", "reshuffled")
@@ -305,7 +303,7 @@ def _write_board_planes(t, g, seat, out, at):
 
 @kernel
 def _copy_exactly(out, at, cards):
-    """Copy one entry per card type and nothing beyond."""
+    """Copy one entry per card type, without writing beyond them."""
     _copy_half(out, at, cards, 0)
     _copy_half(out, at + NARROW - 32, cards, NARROW - 32)
 
@@ -346,10 +344,10 @@ def observe(t, g, viewer, out):
 
 @kernel
 def update_observation(t, g, viewer, out, turned):
-    """Like `observe`, if `out` holds an earlier observation of this deal: unused seats are already blank.
+    """Update `out`, which holds an earlier observation of the same deal, so that unused seats are blank.
 
-    If `turned` is false, the earlier observation has the same viewer, who has been to move ever since. The boards and
-    known cards of other seats are then unchanged.
+    Unless `turned`, the viewer has been the acting seat ever since, so the boards and known cards of other seats are
+    unchanged.
     """
     _write_all_but_cards(t, g, viewer, out, False, turned)
     _write_cards(g, np.int64(viewer), out, False, turned)
@@ -357,7 +355,7 @@ def update_observation(t, g, viewer, out, turned):
 
 @kernel
 def observe_other_types(t, g, viewer, out):
-    """Like `observe`, for any number of card types."""
+    """Write an observation like `observe`, for any number of card types."""
     _write_all_but_cards(t, g, viewer, out, True, True)
     write_cards(t, g, viewer, out, 0, 1)
 

@@ -1,4 +1,4 @@
-"""Generate Helsinki's documentation pages from code, for `python -m helsinki_env.pages docs`."""
+"""Generate the documentation pages of Helsinki, for `python -m helsinki_env.pages docs`."""
 
 from __future__ import annotations
 

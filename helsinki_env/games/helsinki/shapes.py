@@ -1,13 +1,14 @@
 """Orientations of the shapes, and how far a tile slides onto a board (rules page, "Place").
 
-A slide takes a few AND operations. `profile` packs the board, seen from one side, into eight 7-bit sets: byte k holds
-the lanes with a built cell among the first k cells. A tile of width w comes to rest in lane x exactly if
+`profile` packs the board, seen from one side, into eight 7-bit sets: byte k holds the lanes with a built cell among the
+first k cells. A tile comes to rest in lane x exactly if
 
-- no column j of the tile meets a built cell before the whole tile is on the grid: lane x + j is free among its first
+- no column j of the tile meets a built cell before the whole tile is on the board: lane x + j is free among its first
   `low[j]` cells, and
-- some column meets one before the tile would leave at the far side: a built cell among the first `high[j]`.
+- some column j meets a built cell before the tile leaves at the far side: lane x + j has one among its first `high[j]`
+  cells.
 
-Shifting and combining those sets tests all lanes of an orientation together.
+Shifting and combining these sets tests all lanes of an orientation together.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def cells_of(drawing: ShapeRows) -> tuple[tuple[int, int], ...]:
 def seen_from(drawing: ShapeRows, side: int) -> tuple[int, list[int]]:
     """Return (length, fronts) of a tile pushed from `side`.
 
-    Length is the tile's extent along the push. For each lane, fronts holds the distance from the tile's trailing edge
-    to its foremost roof.
+    Length is the extent of the tile along the push. Fronts holds, for each lane, the distance from the trailing edge of
+    the tile to its foremost roof.
     """
     height, width = len(drawing), len(drawing[0])
     fronts: dict[int, int] = {}
@@ -77,10 +78,10 @@ def _columns(rows):
 
 @kernel
 def profile(built, side):
-    """Pack a board as seen from a side: byte k = lanes with a built cell among the first k (k = 0..7)."""
+    """Pack a board seen from a side: byte k holds the lanes with a built cell among the first k cells."""
     rows = _rows(np.int64(built))
     seen = _columns(rows) if side == EAST or side == WEST else rows
-    # Byte 0 stays empty: from the far side the last row moves to byte 1, from the near side the first row does.
+    # Byte 0 stays empty, and byte 1 gets the row next to the side.
     seen = reverse_bytes(seen) if side == EAST or side == SOUTH else seen << 8
     seen |= seen << 8
     seen |= seen << 16
@@ -102,9 +103,10 @@ def lanes(t, piece, side, packed):
 
 
 def _slides(low: Any, high: Any, lanes_within: Any, row: int, packed: int) -> Any:
-    """Like `lanes`, for all eight orientations of a tile: int64, bit 7 * orientation + lane.
+    """Return `lanes` of all eight orientations of a tile: int64, bit 7 * orientation + lane.
 
-    Row `row` of `low` and `high`, int8 (.., 5, 8), and of `lanes_within`, int8 (.., 8); `packed` comes from `profile`.
+    `low` and `high` are int8 (.., 5, 8), `lanes_within` int8 (.., 8); `row` selects a tile and a side. `packed` comes
+    from `profile`.
     """
     low, high = low.reshape(-1, MOST_ROOFS, 8)[row], high.reshape(-1, MOST_ROOFS, 8)[row]
     found = 0
@@ -170,7 +172,7 @@ def fits(t, kind, side, built):
 
 @kernel
 def fits_in(t, kind, side, packed):
-    """Like `fits`, for a board packed by `profile`."""
+    """Return the result of `fits` for a board packed by `profile`."""
     return legal_slides(t, kind, side, packed) != 0
 
 

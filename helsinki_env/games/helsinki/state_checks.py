@@ -1,7 +1,7 @@
-"""Accept consistent game records quickly, in compiled code; `helsinki_env.engine.positions` explains all others.
+"""Accept consistent game records quickly, in compiled code; `helsinki_env.engine.positions` checks all others.
 
-Compiled rules index arrays with record values without bounds checks, and a search plays until a game is over. A record
-is consistent if its fields agree with each other and some action is legal. Legal play preserves this, and a consistent
+Compiled rules index arrays with values of a record without bounds checks, and a search plays games to their end. A
+record is consistent if its fields fit together and some action is legal. Play preserves this property, and a consistent
 game can be played to its end.
 """
 
@@ -38,7 +38,7 @@ def are_consistent(states: Any, config: HelsinkiConfig) -> bool:
 def all_consistent(tables, states, count, mask):
     """Return whether all games are consistent; every field must be in range.
 
-    `count`: scratch, int64 (WIDE,); `mask`: scratch, int8 (ids,).
+    `count`, int64 (WIDE,), and `mask`, int8 (ids,), are scratch.
     """
     t = tables[0]
     for b in range(len(states)):

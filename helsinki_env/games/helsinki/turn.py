@@ -1,4 +1,4 @@
-"""The turn structure (rules page, sections 3 and 5): effects of each action, end of turn and end of game."""
+"""The deal and the course of a turn (rules page, sections 2, 3 and 5): effects of actions, end of turn and game."""
 
 from __future__ import annotations
 
