@@ -55,8 +55,8 @@ __all__ = [
     "observation",
 ]
 
-#: Modules of the public names, imported on first access: the command line starts without the rules, and only the
-#: tensor environments need PyTorch. A name that is missing here is a module.
+#: Modules of the public names, which are imported on first access: the command line starts without the rules, and only
+#: the tensor environments need PyTorch. Names without an entry are modules.
 _MODULES = {
     "ComponentError": "helsinki_env.games.helsinki.components",
     "ConfigError": "helsinki_env.games.helsinki.config",
@@ -107,10 +107,10 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return all public names, whether they are imported or not."""
+    """Return all public names, including those that are not imported yet."""
     return sorted({*globals(), *__all__, *_MODULES})
 
 
 _check_links()
-if Path(sys.argv[0]).stem != "helsinki":  # the command handles Ctrl-C before it imports what takes time
+if Path(sys.argv[0]).stem != "helsinki":  # the command first handles Ctrl-C, then imports slow modules
     import_module("helsinki_env.registration")

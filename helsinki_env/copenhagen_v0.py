@@ -23,7 +23,7 @@
     ...     env.step(action)
 
 **Turns.** A turn consists of several actions (take two cards, or build: which tile, where, and pay card by card; a
-reward for a covered coat of arms; ...), one step each. For the rules, see `docs/rules-copenhagen.md`.
+reward for a covered coat of arms, ...), one step each. For the rules, see `docs/rules-copenhagen.md`.
 
 **Actions.** `helsinki_env.games.copenhagen.notation` converts between action ids and text (`action_to_string(3)`
 is `'TAKE 3'`). The ids are the same for every number of players.
@@ -44,7 +44,7 @@ Illegal actions, resets (`reset(options=...)` takes `denied`), copies, rendering
 
 Version History
 ---------------
-`copenhagen_v0` is settled: from now on a change that an agent could notice needs a new number (see `helsinki_v0`).
+`copenhagen_v0` is fixed: a change that an agent could notice needs a new number (see `helsinki_v0`).
 
 * v0: first version.
 """

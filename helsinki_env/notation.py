@@ -18,7 +18,7 @@ def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
 
     Args:
         game: a game of Helsinki or Copenhagen.
-        seat: None for the whole position; else only what this seat may see.
+        seat: None for the whole position, or a seat for a copy with only what it may see.
 
     Raises:
         ValueError: for an invalid seat, or a game that does not support positions.
@@ -29,7 +29,7 @@ def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
 
 
 def from_dict(position: Mapping[str, Any]) -> BoardGame:
-    """Return the game from the output of `to_dict`, with the same random state; the key `game` names the game.
+    """Return the game from the output of `to_dict`, with the same random state; the key `game` names the kind of game.
 
     Raises:
         PositionError: (a ValueError) names the key, the value found and the expected value.

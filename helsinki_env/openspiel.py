@@ -1,4 +1,4 @@
-"""Both games as games of OpenSpiel: importing this module registers `helsinki` and `copenhagen` with pyspiel.
+"""Both games for OpenSpiel: importing this module registers `helsinki` and `copenhagen` with pyspiel.
 
     import pyspiel
     import helsinki_env.openspiel
@@ -8,16 +8,16 @@
     state.apply_action(7)  # the chance node at the start: deal number 7
     print(state.legal_actions(), state.observation_string(0))
 
-A game starts with one chance node, which draws one of `deals` deals uniformly. The draw pile is in order from then on;
-a reshuffle takes the random state of the deal. The game is therefore explicit stochastic.
+A game starts with one chance node, which draws one of `deals` deals uniformly. The deal determines the order of the
+draw pile and all later shuffles, so the game is explicit stochastic.
 
 The parameters are `players` (2 to 4), `reward` ("win", "rank" or "margin"), `components` (a component file), `deals`
 (default 10,000), and for Helsinki `dry_roads` and `covered` ("first_game", or names of board actions joined by "+").
 
 - **Observation**: `observation_string` is the position that the player may see, as JSON; `observation_tensor` is the
   environment's observation vector, float32 (F,). Both are empty before the deal.
-- **Information state**: `information_state_string` is the observation after all actions since the deal, which are
-  public. There is no information state tensor, because games have no fixed length.
+- **Information state**: `information_state_string` contains all actions since the deal, which are public, and the
+  observation. There is no information state tensor, because games have no fixed length.
 - **Positions**: `str(state)` is the whole position as JSON, and ``game.new_initial_state(text)`` continues from it.
 - **Determinization**: `resample_from_infostate(player, rng)` samples the cards that are hidden from the player.
 
@@ -43,9 +43,9 @@ with requires_extra("openspiel"):
 
 __all__ = ["OpenSpielGame", "OpenSpielObserver", "OpenSpielState"]
 
-#: More actions than any game has: random games of four players take fewer than 1,000.
+#: Upper bound on the number of actions: random games of four players have fewer than 1,000.
 _MAX_ACTIONS = 20_000
-#: More points than any board can bring.
+#: Upper bound on points.
 _MAX_POINTS = 1000.0
 
 
@@ -79,7 +79,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
     Args:
         spec: specification of the game.
         game_type: its type for OpenSpiel.
-        parameters: see the module; missing ones have their defaults.
+        parameters: see the module; missing parameters have their defaults.
 
     Attributes:
         spec: specification of the game.
@@ -159,7 +159,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
 
 
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base class
-    """A state: before the deal, or a game in progress.
+    """A state before the deal, or a game in progress.
 
     OpenSpiel copies and pickles the attributes.
 
@@ -224,7 +224,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         return [float(reward) for reward in rewards]
 
     def resample_from_infostate(self, player: int, rng: Any) -> OpenSpielState:
-        """Return a copy with new hidden cards that fit all that a player may see.
+        """Return a copy with new hidden cards that are consistent with the observation of a player.
 
         Args:
             player: the observing seat.
@@ -243,16 +243,16 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         return to_dict(self.board, player) if self.dealt else {}
 
     def __str__(self) -> str:
-        """Return the whole position as JSON, an empty text before the deal."""
+        """Return the whole position as JSON, or an empty text before the deal."""
         return json.dumps(to_dict(self.board)) if self.dealt else ""
 
 
 class OpenSpielObserver:
-    """Write what a seat may see, as OpenSpiel's observers do.
+    """Observer of OpenSpiel, which writes what a seat may see.
 
     Args:
         game: the game.
-        perfect_recall: whether the text includes all public actions; there is no tensor then.
+        perfect_recall: whether the text includes all public actions; if so, there is no tensor.
 
     Attributes:
         tensor: the observation, float32 (F,), or None.
@@ -271,7 +271,7 @@ class OpenSpielObserver:
             self.tensor[:] = state.board.observation(player) if state.dealt else 0
 
     def string_from(self, state: OpenSpielState, player: int) -> str:
-        """Return what a seat may see as text: the position as JSON, with perfect recall after the actions."""
+        """Return the position that a seat may see as JSON, preceded by all actions with perfect recall."""
         if not state.dealt:
             return ""
         seen = json.dumps(to_dict(state.board, player))

@@ -1,4 +1,4 @@
-"""SVG writer: presentation attributes only, no ids or style sheets, so that several pictures can share a page.
+"""SVG writer that uses only presentation attributes, without ids or style sheets, so that pages can contain several.
 
 Texts are written in a small stroke font, so that pictures look the same on machines without any font. Glyphs are single
 strokes on a grid: baseline y = 0, y downwards, capitals 14 units high, small letters 10, descenders 4. A glyph is SVG
@@ -52,7 +52,7 @@ class Canvas:
         self.spots: dict[str, Box] = {}
 
     def spot(self, name: str, x: float, y: float, width: float, height: float) -> None:
-        """Register a named region, in pixels of the whole picture; the first of a name counts."""
+        """Register a named region, in pixels of the whole picture, unless the name is already registered."""
         self.spots.setdefault(name, (round(x, 1), round(y, 1), round(width, 1), round(height, 1)))
 
     def element(self, name: str, attributes: dict[str, str | float | None]) -> None:
@@ -89,7 +89,8 @@ class Canvas:
     ) -> float:
         """Add one line of text as strokes and return its width in pixels.
 
-        (x, y) is on the baseline; `anchor` is start, middle or end. Text wider than `width` is made smaller, then cut.
+        (x, y) is on the baseline; `anchor` is start, middle or end. Text wider than `width` is reduced to size
+        `smallest`, then cut.
         `turn` is 0, 90 or -90 degrees clockwise around (x, y).
         """
         text = printable(text)
@@ -140,7 +141,7 @@ class Canvas:
 
 
 def transform(x: float, y: float, scale: float) -> str:
-    """Return the transformation that moves (0, 0) to (x, y) after scaling."""
+    """Return the SVG transformation that scales, then moves (0, 0) to (x, y)."""
     return f"translate({num(x)} {num(y)})scale({num(scale)})"
 
 
@@ -164,7 +165,7 @@ TOP = 62.0
 
 def sea(canvas: Canvas, height: float) -> None:
     """Draw the water behind the panels of a table of this height."""
-    # beyond the edge, to avoid half-covered pixels
+    # The rectangle extends beyond the edge, to avoid half-covered pixels.
     canvas.rect(-9, -9, PICTURE_WIDTH + 18, height + 18, fill=palette.SEA)
     waves = "".join(f"M{250 + 40 * (row % 2)} {14 + 15 * row}" + "q8-6 16 0t16 0m36 0" * 10 for row in range(4))
     canvas.path(waves, stroke=palette.SEA_LIGHT, stroke_width=1.4, stroke_opacity=0.55)

@@ -153,9 +153,10 @@ def _dot(x: float, y: float, h: float) -> str:
 
 
 PATTERNS: tuple[Callable[[float, float, float], str], ...] = (square, _plus, _diamond, _stripes, _dot)
-"""Patterns that encode colors without color: square, cross, diamond, stripes, disc.
+"""Patterns that encode the colors: square, cross, diamond, stripes, disc.
 
-Each takes (x, y) and half a width and returns a path; that of the disc is a point, drawn by a broad round stroke.
+The arguments are x, y and half the width; the result is a path. The path of the disc is a point, drawn with a broad
+round stroke.
 """
 
 DOTTED = PATTERNS.index(_dot)
@@ -210,7 +211,7 @@ def card_back_with_emblem(canvas: Canvas, x: float, y: float, width: float, embl
 
 
 def pile(canvas: Canvas, amount: int, x: float, y: float, width: float, emblem: Emblem | None = None) -> None:
-    """Draw a pile of cards with its corner at (x, y): backs with an emblem, or blank faces."""
+    """Draw a pile of cards with its corner at (x, y), as backs with an emblem or as blank faces."""
     if not amount:
         empty_slot(canvas, x, y, width)
         return
@@ -238,9 +239,9 @@ def glow(canvas: Canvas, x: float, y: float, width: float) -> None:
 
 
 def card_spots(canvas: Canvas, cards: Sequence[tuple[int | None, float, float]], width: float) -> None:
-    """Register the regions of a hand's cards, (type, x, y) each in the order drawn; adjacent cards of a type share one.
+    """Register the regions of the cards in a hand, (type, x, y) in the order drawn, as one region per type in a row.
 
-    A card whose type is None shows its back and is not clickable.
+    Cards of type None show their backs and are not clickable.
     """
     for i, (kind, x, y) in enumerate(cards):
         row = [card for card in cards[i:] if card[2] == y]
@@ -266,7 +267,7 @@ def fit_grid(box: Box, rows: int, columns: int, largest: float) -> tuple[float, 
 
 
 def lay_cards(count: int, box: Box, card_width: float, rows: int) -> list[tuple[float, float]]:
-    """Return the corners of cards in rows in a box; they overlap if `rows` have too little space."""
+    """Return the corners of cards in a box; they overlap if they do not fit into `rows` rows."""
     x, y, width, _ = box
     gap = 5.0
     per_row = max(1, int((width + gap) // (card_width + gap)), -(-count // rows))
@@ -304,7 +305,7 @@ def last_action(canvas: Canvas, box: Box, text: str) -> None:
 
 
 def table_header(canvas: Canvas, title: str, emblem: Emblem, label: str) -> float:
-    """Draw the emblem and the name of a game above its table, and a label at the right; return the label's width."""
+    """Draw emblem and name of a game above its table, and a label on the right; return the width of the label."""
     emblem(canvas, MARGIN + 22, 33, 42, palette.GOLD)
     canvas.text(MARGIN + 54, 43, title, 31, fill=palette.PANEL, weight=2.4)
     return canvas.text(PICTURE_WIDTH - MARGIN, 41, label, 22, fill=palette.PANEL, anchor="end", weight=2.4)

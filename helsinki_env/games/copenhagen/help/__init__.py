@@ -1,7 +1,7 @@
-"""Texts for people: what a spot of the picture shows, and why it cannot be used now, in one sentence each.
+"""Descriptions of the spots of a picture, and reasons why a spot cannot be used now, in one sentence each.
 
-Descriptions read nothing that is hidden from the viewer. Reasons read what the acting seat sees. `scoring` explains
-points and actions, `lesson` is the guided game.
+Descriptions use only information of the viewer, reasons that of the acting seat. `scoring` explains points and actions,
+and `lesson` is the guided game.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _TAKING = (a.ANY_CARDS, a.ADDITIONAL_CARD, a.BOTH_ACTIONS)
 
 
 def task(game: CopenhagenGame) -> str:
-    """Return what the acting seat must do now, as a sentence."""
+    """Return the task of the acting seat as a sentence."""
     c, g, phase = game.config.component_set, game.state, str(game.phase)
     if phase == "MAIN" and int(g.using) >> a.BOTH_ACTIONS & 1:
         return "Choose a tile to construct: both actions is in use."
@@ -106,9 +106,9 @@ def task(game: CopenhagenGame) -> str:
 
 
 def why_not(game: CopenhagenGame, spot: str) -> str:
-    """Return why a spot of the picture cannot be used by the acting seat; empty if no reason applies.
+    """Return the reason why the acting seat cannot use a spot of the picture, or an empty text.
 
-    No legal action of the game in progress uses the spot (`render.svg`).
+    The spot must be one that no legal action uses (`render.svg`).
     """
     name, values = spot_parts(spot)
     if name == "slot" and values:

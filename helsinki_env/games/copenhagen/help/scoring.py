@@ -10,7 +10,7 @@ from helsinki_env.games.copenhagen.game import CopenhagenGame
 
 ROW_LINES = tuple(sum(1 << (COLUMNS * y + x) for x in range(COLUMNS)) for y in range(ROWS))
 COLUMN_LINES = tuple(sum(1 << (COLUMNS * y + x) for y in range(ROWS)) for x in range(COLUMNS))
-#: Lines of the sheet that only inform.
+#: Labels of lines that do not score.
 _OPEN = ("Empty cells", "To the goal")
 
 
@@ -20,16 +20,16 @@ def _line(label: str, count: int, points: int, note: str) -> dict[str, Any]:
 
 
 def _lines(filled: int, bricks: int, lines: tuple[int, ...]) -> tuple[int, int]:
-    """Return the numbers of full lines with a brick, and of full lines that show windows only."""
+    """Return the number of full lines with a brick, and the number of full lines with windows only."""
     full = [line for line in lines if filled & line == line]
     windows = sum(line & bricks == 0 for line in full)
     return len(full) - windows, windows
 
 
 def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
-    """Return, for each seat, the categories of its points, each with `label`, `count`, `points`, `note`, `scores`.
+    """Return the lines of each seat: dicts with `label`, `count`, `points`, `note` and `scores`.
 
-    The points of a seat add up to its score. Lines that only inform have `scores` False.
+    The points of a seat add up to its score. Lines for information only have `scores` False.
     """
     c, g = game.config.component_set, game.state
     sheets = []
@@ -49,7 +49,7 @@ def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
             ),
         ]
         other = int(g.points[seat]) - sum(points for _, _, points, _ in entries)
-        if other:  # a position may begin with points that its lines do not explain
+        if other:  # a position may start with other points
             entries.append(("Points from the start", 1, other, "set in the position"))
         entries.append(("Empty cells", CELLS - filled.bit_count(), 0, "fewer win a tie"))
         if not game.done:
@@ -59,7 +59,7 @@ def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
 
 
 def effects(before: CopenhagenGame, after: CopenhagenGame, seat: int) -> list[str]:
-    """Return what an action of a seat wins and costs in public, in short phrases."""
+    """Return the visible gains and costs of an action of a seat, in short phrases."""
     a, b = before.state, after.state
     found = []
     gained = int(b.points[seat]) - int(a.points[seat])
@@ -68,14 +68,14 @@ def effects(before: CopenhagenGame, after: CopenhagenGame, seat: int) -> list[st
     paid = int(a.hand[seat].sum()) - int(b.hand[seat].sum())
     if b.tile_count[seat] > a.tile_count[seat]:
         found.append(f"pays {pluralize(paid, 'card')}")
-    # A reward that is taken lowers the number by one; those that a white tile wins come on top.
+    # Taking a reward lowers the number by one; a white tile may win further rewards.
     coats = int(b.rewards) - int(a.rewards) + int(a.white_tiles > b.white_tiles)
     if coats > 0 and not after.done:
         found.append(f"wins {pluralize(coats, 'reward')}")
     return found
 
 
-#: The number of cards of one color that counts as a plan.
+#: Minimum number of cards of one color that is worth mentioning.
 MANY = 3
 #: Value of one more of each fact, for choosing the continuation of a turn.
 WEIGHTS = {"points": 100, "rows": 1, "columns": 1, "abilities": 40, "filled": 4, "windows": 2, "color": 1}
@@ -90,7 +90,7 @@ _INCREASES = {
 
 
 def facts(game: CopenhagenGame, seat: int) -> dict[str, int]:
-    """Return the facts of a seat, from its own view."""
+    """Return the facts of a seat as it sees them."""
     g = game.state
     filled, bricks = int(g.filled[seat]), int(g.bricks[seat])
     return {
@@ -105,7 +105,7 @@ def facts(game: CopenhagenGame, seat: int) -> dict[str, int]:
 
 
 def fact_words(fact: str, more: int, less: int) -> str:
-    """Return the advantage of a larger fact in words, given its value after an action and the value to compare."""
+    """Return an increase of a fact in words; `more` is its value after an action, `less` the value to compare."""
     if fact == "color":
         return f"the hand then has {more} cards of one color"
     if fact == "abilities":

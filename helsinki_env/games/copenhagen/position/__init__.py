@@ -1,21 +1,21 @@
-"""Positions as plain JSON: a full position restores a game byte for byte, a seat's copy shows only what it may see.
+"""Positions as data: JSON that restores a game byte for byte, or a copy with only the information of one seat.
 
 Colors and abilities are numbers, card counts are lists by color, and cells are ``5 * y + x``. ``draw_pile`` lists the
-next card first; 5 is the End of Game card. ``pending`` is the operation in progress, with only the keys that apply:
+next card first; 5 is the End of Game card. ``pending`` is the operation in progress, with these keys where they apply:
 
 ============  ===========================================================================================
-first         slot of the first of two cards, in TAKE until the second is taken
+first         slot of the first of two cards, in TAKE until the second card is taken
 using         ids of the abilities used for the operation in progress, until it is complete
 tile          ``{"colour": "blue", "size": 4}`` in PLACE, RECOLOUR and PAY
-recolour      the color whose cards count as the tile's, once chosen
+recolour      color that counts as the color of the tile, once chosen
 place         the argument of PLACE, in PAY
 due           cards still to be paid, in PAY
 paid          card counts paid so far for this tile, in PAY
-last_discard  color of the last card discarded in this turn, until the turn is over
+last_discard  color of the last card discarded in this turn
 rewards       pending rewards, including the current one, in COAT
 ============  ===========================================================================================
 
-``chance`` holds the game's random key: ``{"word": "0x..."}`` with 16 hexadecimal digits.
+``chance`` holds the random state of the game: ``{"word": "0x..."}`` with 16 hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def to_dict(game: CopenhagenGame, seat: int | None = None) -> dict[str, Any]:
 
     Args:
         game: the game.
-        seat: None for the whole position, otherwise only what this seat may see (rules, section 5). Other hands become
-            ``{"size": n, "known": counts}``, the draw pile its size, and chance is omitted. The copy adds ``end_card``,
-            whether the End of Game card is in the draw pile. It also adds ``reshuffled``, the contents of a draw pile
-            made from the discard pile.
+        seat: None for the whole position, or a seat for a copy with only what it may see (rules, section 5). There,
+            other hands become ``{"size": n, "known": counts}``, the draw pile becomes its size, and chance is omitted.
+            The copy also has ``end_card``, whether the End of Game card is in the draw pile, and ``reshuffled``, the
+            contents of a draw pile made from the discard pile.
     """
     p, players = record_to_namespace(game.state), game.num_players
     position: dict[str, Any] = {
@@ -131,10 +131,10 @@ def _tile(game: CopenhagenGame, piece: int, corner: int) -> dict[str, Any]:
 
 
 def _hide(position: dict[str, Any], seat: int) -> None:
-    """Remove what a seat may not see (section 5)."""
+    """Remove the information hidden from a seat (section 5)."""
     hide_from_others(position, seat)
-    # With three and four players, the draw pile comes from the discard pile exactly if it has the End of Game card.
-    # [R] The key remains until that card is drawn, even if no other card is left.
+    # With three and four players, a draw pile with the End of Game card was made from the discard pile.
+    # [R] The key remains until this card is drawn, even if no other card is left.
     if position["players"] == 2 or not position["end_card"]:
         del position["reshuffled"]
 
@@ -143,17 +143,17 @@ def _hide(position: dict[str, Any], seat: int) -> None:
 
 
 def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> CopenhagenGame:
-    """Return the game that `to_dict` wrote; both continue identically.
+    """Return the game that `to_dict` wrote, including its random state.
 
-    Every accepted position can be played to the end, and every later position is accepted too. It need not be
-    reachable; `check_position` lists what a study may choose freely.
+    Every accepted position can be played to its end, and all later positions are accepted, too. It need not be
+    reachable; the `checks` module lists the values that may be chosen freely.
 
     Args:
         position: plain data.
-        config: the configuration of the position, including components; by default, the one that the position names.
+        config: configuration of the position, including components; default: the one that the position names.
 
     Raises:
-        PositionError: (a ValueError) if the position is invalid; names the key, the value found and the value expected.
+        PositionError: (a ValueError) for an invalid position; names the key, the value found and the expected value.
     """
     game = read_game(position, config)
     check_position(game)
@@ -161,7 +161,7 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
 
 
 def read_game(position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> CopenhagenGame:
-    """Return the game of a position as `from_dict`, but check single values only."""
+    """Return the game of a position like `from_dict`, after checking single values only."""
     data = read_header(position, "copenhagen", POSITION_VERSION, _KEYS, optional=("denied",))
     config = _config(data) if config is None else config
     bounds = bounds_of(config.tables[0])
@@ -231,7 +231,7 @@ def _read_seat(p: SimpleNamespace, components: Components, bounds: Bounds, seat:
 
 @lru_cache(maxsize=8)
 def _pieces(components: Components) -> dict[tuple[int, int, int], int]:
-    """Return the piece, 8 * kind + orientation, by kind, cells (as a set) and brick, in the lower left corner."""
+    """Return the piece, 8 * kind + orientation, by kind, cells as a set in the lower left corner, and brick."""
     t = build_tables(components)[0]
     pieces = [
         actions.ORIENTATIONS * kind + orientation

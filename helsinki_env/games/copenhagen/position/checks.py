@@ -1,16 +1,16 @@
-"""Validate that a position can be played to its end, and that every later position can be read again.
+"""Validate positions: a valid position can be played to its end, and every later position is valid, too.
 
-A position need not be reachable: a study may start with reduced supplies or with other hidden cards, points, abilities
-or rounds. It must be consistent, however:
+A position need not be reachable: a study may start with smaller supplies or with other hidden cards, points, abilities
+or rounds. But it must be consistent:
 
 - No component exceeds its number in the published game.
 - Tiles have support.
 - The operation in progress can have begun and can be completed.
 - The game ends, and no number exceeds its range.
 
-Each rule is preserved by play: if it holds now, it holds after every legal action.
+Play preserves each rule: if it holds now, it holds after every legal action.
 
-[R] Points need not equal those of the lines on a board, nor abilities those won by its coats. But every tile is on the
+[R] Points may differ from those of the full lines, and abilities from those won by coats. But every tile is on the
 ground or on earlier tiles, a denied ability is not owned, and END is never the only legal action.
 """
 
@@ -37,10 +37,10 @@ def check_position(game: CopenhagenGame) -> None:
     """Check that a game can be played to its end.
 
     Args:
-        game: a game whose fields are individually valid; this function checks their consistency.
+        game: a game whose fields are each in range; this function checks their consistency.
 
     Raises:
-        PositionError: if the game is inconsistent; names the key, the value found and the value expected.
+        PositionError: for an inconsistent game; names the key, the value found and the expected value.
     """
     p, components = record_to_namespace(game.state), game.config.component_set
     phase = game.phase
@@ -78,7 +78,7 @@ _ALL_CARDS = "draw_pile, discard_pile, display and seats.hand"
 
 
 def _check_cards(p: SimpleNamespace, components: Components) -> None:
-    """Check that all cards are in pile, discards, display or hands, and that known cards do not exceed held ones."""
+    """Check that pile, discards, display and hands contain all cards, and that hands contain their known cards."""
     pile = p.pile[: p.pile_size]
     for colour, name in enumerate(COLOURS):
         held = sum(hand[colour] for hand in p.hand)
@@ -92,7 +92,7 @@ def _check_cards(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_box(p: SimpleNamespace, components: Components) -> None:
-    """Check that boards and supplies hold at most the components of the published game; fewer are allowed."""
+    """Check that boards and supplies hold at most the components of the published game."""
     laid = [0] * len(p.supply)
     for pieces, count in zip(p.tile_piece, p.tile_count, strict=True):
         for piece in pieces[:count]:
@@ -118,7 +118,7 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
 
 
 def _supported(filled: int) -> int:
-    """Return the cells that have support: on the ground or directly above a filled one."""
+    """Return the cells with support: on the ground or directly above a filled cell."""
     return (_GROUND | filled << 5) & _BOARD
 
 
@@ -154,7 +154,7 @@ def _check_standing(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None
 
 
 def _rounds_to_come(p: SimpleNamespace, components: Components, phase: str) -> int:
-    """Return the maximum number of further rounds: a turn takes two cards from a finite draw pile, or a tile."""
+    """Return an upper bound on the rounds to come: each turn takes two cards from the draw pile, or a tile."""
     cards = int(p.pile_size)
     if not p.end_card:  # the discard pile becomes the draw pile once
         cards += len(COLOURS) * components.cards[p.players - 2] + 1
@@ -163,7 +163,7 @@ def _rounds_to_come(p: SimpleNamespace, components: Components, phase: str) -> i
 
 
 def _check_limits(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Check that the round cannot exceed its range, and that points are below the goal."""
+    """Check that the round number stays in its range and that points are below the goal."""
     rounds = _rounds_to_come(p, components, phase)
     if p.round_number > MAX_OBSERVED - rounds:
         most = MAX_OBSERVED - rounds
@@ -179,7 +179,7 @@ def _check_limits(p: SimpleNamespace, components: Components, phase: str) -> Non
 
 
 def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Check that the last seat to act has the points that end the game, or that the End of Game card was drawn."""
+    """Check that the last acting seat has reached the goal, or that the End of Game card was drawn."""
     if phase != Phase.END:
         fail("phase", phase, "END once the game is over")
     for seat, points in enumerate(p.points):
@@ -245,7 +245,7 @@ def _check_display(p: SimpleNamespace, phase: str) -> None:
         return
     usable = p.owned[p.seat] if _reactivated(p, phase) else p.used[p.seat]
     if p.using & _ADDITIONAL:
-        usable &= ~_ADDITIONAL  # its card is not yet taken
+        usable &= ~_ADDITIONAL  # its card has not been taken yet
     most = 3 if usable & _ADDITIONAL else 2
     if not 2 <= len(empty) <= most:
         fail("display", found, f"2 empty slots, or 3 after additional_card: cards were taken, not put back ({most})")
@@ -262,7 +262,7 @@ def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
     if p.last_discard >= 0 and not _taken(p, phase):
         fail("pending.last_discard", p.last_discard, "no such key: cards are discarded after they were taken")
     held, taken, discarded = sum(p.hand[p.seat]) + sum(p.paid), p.display.count(-1), p.last_discard >= 0
-    least, most = limit if discarded else taken, limit  # the number of cards after discards
+    least, most = limit if discarded else taken, limit  # number of cards after discards
     if phase == Phase.TAKE:
         most = limit + taken
     elif phase == Phase.DISCARD:

@@ -1,14 +1,13 @@
 """Drawings of the table: an SVG picture, the same picture as pixels, and text for terminals.
 
-As for Helsinki (`helsinki_env.games.helsinki.render`), the input is a game. With a viewer, a drawing shows only what
-that seat may see. The same state always gives the same bytes.
+With a viewer, a drawing shows only what this seat may see. The same state always gives the same bytes.
 
 Elements of the picture:
 
-- A tile is a wall in its color: one cell shows bricks, the others windows. The glazing also encodes the color (blue
-  square, green cross, purple diamond, red stripes, yellow disc). White tiles are light walls.
-- Coats of arms are on cells until these are covered. Those at rows turn pale, with a tick, when the row is full.
-- A golden ground marks full rows and columns; golden discs at their ends show their points.
+- A tile is a wall in its color: one cell shows bricks, the others windows. The pattern of the glazing also encodes the
+  color (blue square, green cross, purple diamond, red stripes, yellow disc). White tiles are light walls.
+- Coats of arms are on cells until these are covered. A coat next to a row turns pale, with a tick, when the row is
+full. - A golden ground marks full rows and columns; golden discs at their ends show their points.
 - An ability is active (tick), used (turned arrow), not owned (dash) or denied (cross). An eye marks publicly known
   cards.
 - A golden frame marks the player to move, or the winners, and what the last action touched.
@@ -73,12 +72,12 @@ def _scene(table: TableView, components: Components) -> Picture:
 
 
 def svg(game: CopenhagenGame, *, last_decision: str | None = None, viewer: int | None = None) -> Picture:
-    """Draw the table as an SVG document, 1200 wide; its height follows from the number of players.
+    """Draw the table as an SVG document, 1200 pixels wide; the height depends on the number of players.
 
     Args:
         game: the game to draw.
-        last_decision: the last action as text. It is shown, and what it touched is highlighted if the text comes from
-            `notation.action_to_string`.
+        last_decision: the last action as text from `notation.action_to_string`. The picture shows the text and
+            highlights the affected elements.
         viewer: the viewing seat. It is marked, and other hands show only their publicly known cards. None shows all
             cards.
 

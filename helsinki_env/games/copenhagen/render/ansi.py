@@ -1,4 +1,4 @@
-"""The table as text for terminals: the contents of the picture in box-drawing characters, with or without color."""
+"""Draw the table as text for terminals, in box-drawing characters, with or without color."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _supply(table: TableView) -> list[TextLine]:
 
 
 def _board(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
-    """Return the facade in nineteen lines, upper row first; letters show colors, ``#`` bricks, squares windows."""
+    """Return the facade in nineteen lines, top row first; letters show colors, ``#`` bricks, squares windows."""
     owner = {cell: number for number, tile in enumerate(seat.tiles) for cell in tile.cells}
     owner |= {cell: 1000 + cell for cell in seat.white}
     colour_of = {cell: tile.colour for tile in seat.tiles for cell in tile.cells}
@@ -108,7 +108,7 @@ def _board(table: TableView, components: Components, seat: SeatView) -> list[Tex
 
 
 def _facade(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
-    """Return the board with row numbers and coats at its left, and the points of full lines at its right and below."""
+    """Return the board with row numbers and coats on the left, and points of full lines on the right and below."""
     lines = []
     for i, inner in enumerate(_board(table, components, seat)):
         row = ROWS - 1 - i // 2
@@ -191,13 +191,13 @@ def ansi(
 
     Args:
         game: the game to draw.
-        last_decision: the last action as text; what it touched is marked with ``*``, a slot with ``> <``.
+        last_decision: the last action as text; ``*`` marks the affected elements, ``> <`` a slot.
         viewer: the viewing seat: other hands show only their publicly known cards. None shows all cards.
-        color: use 24-bit color escape sequences; otherwise plain text with letters and box-drawing characters only.
-        width: available columns; players' areas (34 columns each) are arranged side by side as far as they fit.
+        color: whether to use 24-bit color escape sequences.
+        width: available columns; areas of players (34 columns each) are side by side as far as they fit.
 
     Returns:
-        The lines joined by newlines, with a final newline.
+        The lines, with a newline after each.
 
     Raises:
         ValueError: if `viewer` is not a seat.

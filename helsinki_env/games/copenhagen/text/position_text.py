@@ -1,6 +1,6 @@
-"""A position of Copenhagen and the events of an action in words, from what a seat sees.
+"""Positions of Copenhagen and the events of an action in words, as one seat sees them.
 
-Every value of a position appears in its text.
+The text contains every value of the position.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
 from helsinki_env.games.copenhagen.render.view import read_table_view
 
-#: Sentences for the keys of `pending`; the text of the value replaces the braces.
+#: Sentence for each key of `pending`; the text of the value replaces the braces.
 PENDING = {
     "first": "First of two cards taken from slot {}.",
     "using": "Abilities in use: {}.",
@@ -51,7 +51,7 @@ def abilities_text(abilities: Sequence[int]) -> str:
 
 
 def position_lines(game: CopenhagenGame, position: Mapping[str, Any], viewer: int) -> list[str]:
-    """Return the copy of a position for the seat `viewer`, from `to_dict(game, viewer)`, in words, in lines."""
+    """Return the lines of a position in words; `position` is `to_dict(game, viewer)`."""
     table, components = read_table_view(game, viewer), game.config.component_set
     p = position
     lines = [f"Copenhagen, {p['players']} players. You are player {viewer}."]
@@ -81,7 +81,7 @@ def position_lines(game: CopenhagenGame, position: Mapping[str, Any], viewer: in
 
 
 def _pending(key: str, value: Any) -> str:
-    """Return a sentence for what the turn in progress remembers."""
+    """Return a pending key and its value as a sentence."""
     if key == "using":
         value = abilities_text(value)
     elif key == "tile":
@@ -96,7 +96,7 @@ def _pending(key: str, value: Any) -> str:
 
 
 def _seat_lines(p: Mapping[str, Any], components: Components, number: int, viewer: int) -> list[str]:
-    """Return a player's area in words."""
+    """Return the area of a player in words."""
     seat = p["seats"][number]
     size, known = seen_hand(seat)
     denied = p["denied"][number] if "denied" in p else []
@@ -138,9 +138,9 @@ def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
 def describe_events(
     before: Mapping[str, Any] | None, after: Mapping[str, Any], components: Components, viewer: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the visible consequences of an action in sentences, each with whether only the viewer sees it.
+    """Yield sentences on the visible consequences of an action, each with whether only the viewer sees it.
 
-    `before` and `after` are the copies of the position for the seat `viewer`; `before` is None for the deal.
+    `before` and `after` are copies of the position for the seat `viewer`; `before` is None for the deal.
     """
     if before is None:
         yield f"The display by slot: {slots_text(COLOURS, after['display'])}.", False
@@ -157,7 +157,7 @@ def describe_events(
 
 
 def _seat_events(who: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the changes of a player's area."""
+    """Yield the changes in the area of a player."""
     for tile in now["tiles"][len(then["tiles"]) :]:
         yield (
             f"The tile {tile['colour']} {tile['size']} of {who.lower()} covers {cells_text(tile['cells'])}, with its "
@@ -170,7 +170,7 @@ def _seat_events(who: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> I
 
 
 def _table_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the changes of the display, the piles and the turn."""
+    """Yield the changes in the display, the piles and the turn."""
     pairs = zip(before["discard_pile"], after["discard_pile"], strict=True)
     discarded = [max(0, now - then) for then, now in pairs]
     if any(discarded):

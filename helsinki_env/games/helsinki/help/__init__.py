@@ -1,7 +1,7 @@
-"""Texts for people: what a spot of the picture shows, and why it cannot be used now, in one sentence each.
+"""Descriptions of the spots of a picture, and reasons why a spot cannot be used now, in one sentence each.
 
-Descriptions read nothing that is hidden from the viewer. Reasons read what the acting seat sees. `scoring` explains
-points and actions, `lesson` is the guided game.
+Descriptions use only information of the viewer, reasons that of the acting seat. `scoring` explains points and actions,
+and `lesson` is the guided game.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SIZE = 7
 
 
 def card_text(components: Components, card: int) -> str:
-    """Return what a card is for."""
+    """Return a description of a card."""
     if card == components.wild_type:
         return "A wild card pays as a card of any color; it starts no pavilion."
     color, roofs = COLOURS[components.card_color(card)], components.card_roofs(card)
@@ -81,7 +81,7 @@ def help_text(game: HelsinkiGame, viewer: int | None, spot: str) -> str:
 
 
 def _status(game: HelsinkiGame, viewer: int | None, action: int) -> str:
-    """Return whether an action of the action board is out of use."""
+    """Return a sentence on a board action that cannot be used, or an empty text."""
     if action in game.config.covered:
         return " It is covered in this game."
     if viewer is not None and int(game.state.used[viewer]) >> action & 1:
@@ -122,13 +122,13 @@ def _cell(game: HelsinkiGame, seat: int, cell: int) -> str:
 
 _MOVES = (a.MOVE_1_TO_6, a.MOVE_1_TO_5, a.MOVE_BACK)
 _WILDS = (a.ONE_WILD_TILE, a.TWO_WILD_TILES)
-#: Board actions that are possible before the move, before drawing or building, and after it.
+#: Board actions that are possible before the move, before drawing or building, and before END.
 _ANY_TIME = (*_WILDS, a.TWO_POINTS, a.MOVE_SUPERSTRUCTURE)
 _PENDING = ("PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISCARD")
 
 
 def task(game: HelsinkiGame) -> str:
-    """Return what the acting seat must do now, as a sentence."""
+    """Return the task of the acting seat as a sentence."""
     c, g = game.config.component_set, game.state
     phase = str(game.phase)
     if phase == "PAY":
@@ -156,9 +156,9 @@ def task(game: HelsinkiGame) -> str:
 
 
 def why_not(game: HelsinkiGame, spot: str) -> str:
-    """Return why a spot of the picture cannot be used by the acting seat; empty if no reason applies.
+    """Return the reason why the acting seat cannot use a spot of the picture, or an empty text.
 
-    No legal action of the game in progress uses the spot (`render.svg`).
+    The spot must be one that no legal action uses (`render.svg`).
     """
     name, values = spot_parts(spot)
     reasons = {"space": _space, "slot": _slot, "card": _card, "action": _action}
@@ -232,7 +232,7 @@ def _card(game: HelsinkiGame, card: int) -> str:
 
 
 def _build(game: HelsinkiGame, card: int) -> str:
-    """Return why a card of the hand cannot be built."""
+    """Return the reason why a card of the hand cannot be built."""
     c, t, g = game.config.component_set, game.config.tables[0], game.state
     if card == c.wild_type:
         return "A wild card starts no pavilion: it only pays for one."
@@ -270,7 +270,7 @@ def _action(game: HelsinkiGame, action: int) -> str:
 
 
 def _timing(game: HelsinkiGame, action: int, label: str) -> str:
-    """Return why a board action that can be paid for is not possible in this phase."""
+    """Return the reason why an affordable board action is not possible in this phase."""
     c, t, g, phase = game.config.component_set, game.config.tables[0], game.state, str(game.phase)
     if phase == "START":
         return task(game)

@@ -15,7 +15,7 @@ LINES = tuple(
     [sum(1 << (SIZE * row + column) for column in range(SIZE)) for row in range(SIZE)]
     + [sum(1 << (SIZE * row + column) for row in range(SIZE)) for column in range(SIZE)]
 )
-#: Lines of the sheet that only inform.
+#: Labels of lines that do not score.
 _OPEN = ("Superstructures without a full line", "Nearest line")
 
 
@@ -25,16 +25,16 @@ def _line(label: str, count: int, points: int, note: str) -> dict[str, Any]:
 
 
 def _full(built: int) -> tuple[int, int, int, int]:
-    """Return the numbers of full rows and columns, and the cells of each."""
+    """Return the number of full rows, the number of full columns, and the cells of both."""
     rows = [line for line in LINES[:SIZE] if built & line == line]
     columns = [line for line in LINES[SIZE:] if built & line == line]
     return len(rows), len(columns), sum(rows), sum(columns)
 
 
 def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
-    """Return, for each seat, the categories of its points, each with `label`, `count`, `points`, `note`, `scores`.
+    """Return the lines of each seat: dicts with `label`, `count`, `points`, `note` and `scores`.
 
-    The points of a seat add up to its score. Lines that only inform have `scores` False.
+    The points of a seat add up to its score. Lines for information only have `scores` False.
     """
     c, g = game.config.component_set, game.state
     sheets = []
@@ -72,7 +72,7 @@ def _filled(line: int, built: int) -> int:
 
 
 def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
-    """Return what a seat visibly gains by an action, in short phrases."""
+    """Return the visible gains of an action of a seat, in short phrases."""
     a, b = before.state, after.state
     rows, columns, *_ = _full(int(a.built[seat]))
     new_rows, new_columns, *_ = _full(int(b.built[seat]))
@@ -93,7 +93,7 @@ def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
 
 
 def said(game: HelsinkiGame, action: int, words: str) -> str:
-    """Return the description of an action for the log: `words`, or for a draw the names of the public cards.
+    """Return an action in words for the log: `words`, or for a draw the names of the public cards.
 
     Args:
         game: the game before the action.
@@ -107,7 +107,7 @@ def said(game: HelsinkiGame, action: int, words: str) -> str:
     return f"took {' and '.join(f'a {card_name(card, c)}' for card in cards if card >= 0) or words}"
 
 
-#: The number of cards of one color that counts as a plan.
+#: Minimum number of cards of one color that is worth mentioning.
 MANY = 3
 #: Value of one more of each fact, for choosing the continuation of a turn.
 WEIGHTS = {"points": 100, "rows": 1, "columns": 1, "coats": 40, "crossing": 15, "tiles": 10, "nearest": 3, "color": 1}
@@ -123,7 +123,7 @@ _INCREASES = {
 
 
 def facts(game: HelsinkiGame, seat: int) -> dict[str, int]:
-    """Return the facts of a seat, from its own view."""
+    """Return the facts of a seat as it sees them."""
     c, g = game.config.component_set, game.state
     built, hand = int(g.built[seat]), g.hand[seat]
     full = [built & line == line for line in LINES]
@@ -145,7 +145,7 @@ def facts(game: HelsinkiGame, seat: int) -> dict[str, int]:
 
 
 def fact_words(fact: str, more: int, less: int) -> str:
-    """Return the advantage of a larger fact in words, given its value after an action and the value to compare."""
+    """Return an increase of a fact in words; `more` is its value after an action, `less` the value to compare."""
     if fact == "color":
         return f"the hand then has {more} cards of one color"
     if fact == "nearest":

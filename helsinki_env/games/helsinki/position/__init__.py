@@ -1,10 +1,10 @@
-"""Positions as data: JSON that restores a game byte for byte, and copies limited to what a seat may see.
+"""Positions as data: JSON that restores a game byte for byte, or a copy with only the information of one seat.
 
 The keys
 --------
-Card counts are lists indexed by card type, cells are ``7 * row + column``, board actions and sides are numbered as in
-the rules page. ``draw_pile`` lists the next card first. ``pending`` is the pending action. It holds only values that
-differ from the defaults, so at the start of a turn it is ``{}``:
+Card counts are lists by card type, cells are ``7 * row + column``, and board actions and sides are numbered as on the
+rules page. ``draw_pile`` lists the next card first. ``pending`` is the pending action with the values that differ from
+the defaults; it is ``{}`` at the start of a turn:
 
 =============  ==========================================================================================
 move           6 or 5: ``move_1_to_6`` or ``move_1_to_5`` is paid, the move comes next
@@ -24,11 +24,11 @@ last_roof      the roof that received the last one (in increasing cell order)
 last_discard   the card type discarded last (in non-decreasing order)
 lifted_now     true: ``no_hand_limit`` was used in this turn
 turn_over      true: cards are being discarded at the end of the turn
-reshuffled     card counts: a draw pile made from the discard pile, less the cards that visibly left it
+reshuffled     card counts of a draw pile made from the discard pile, without cards that visibly left it
 unseen_draws   for each seat, the cards that it drew face down from that pile
 =============  ==========================================================================================
 
-``chance`` holds the game's random key: ``{"word": "0x..."}`` with 16 hexadecimal digits.
+``chance`` holds the random state of the game: ``{"word": "0x..."}`` with 16 hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ __all__ = ["ENV_VERSION", "PositionError", "check_position", "from_dict", "read_
 
 
 SEAT_FIELDS = tuple(RECORD[name] for name in ("meadow", "used", "token", "points", "limit_lifted"))
-"""Fields of a seat that positions show by the table."""
+"""Fields of a seat with the same values in records and positions."""
 #: Pending keys after the flags and the numbers.
 _LAST_KEYS = ("paid", "action", "resume")
 
@@ -92,8 +92,9 @@ def to_dict(game: HelsinkiGame, seat: int | None = None) -> dict[str, Any]:
 
     Args:
         game: the game.
-        seat: None for the whole position; otherwise limit it to what this seat may see (rules page, section 7): other
-            hands become ``{"size": n, "known": counts}``, the draw pile its size, and chance is left out.
+        seat: None for the whole position, or a seat for a copy with only what it may see (rules page, section 7).
+            There, other hands become ``{"size": n, "known": counts}``, the draw pile becomes its size, and chance is
+            omitted.
     """
     p, components = record_to_namespace(game.state), game.config.component_set
     types, players = components.types, game.num_players
@@ -167,7 +168,7 @@ def _pending(p: SimpleNamespace, types: int, players: int) -> dict[str, Any]:
 
 
 def _hide(position: dict[str, Any], seat: int) -> None:
-    """Remove what a seat may not see from a position."""
+    """Remove the information hidden from a seat (section 7)."""
     hide_from_others(position, seat)
     unseen = position["pending"].get("unseen_draws", [])
     for i, cards in enumerate(unseen):
@@ -179,17 +180,17 @@ def _hide(position: dict[str, Any], seat: int) -> None:
 
 
 def from_dict(position: Mapping[str, Any], config: HelsinkiConfig | None = None) -> HelsinkiGame:
-    """Return the game that `to_dict` wrote, with identical future play.
+    """Return the game that `to_dict` wrote, including its random state.
 
-    Every accepted position can be played to its end, and all later positions are accepted too. It need not be reachable
-    in a game; the `checks` module lists what may differ.
+    Every accepted position can be played to its end, and all later positions are accepted, too. It need not be
+    reachable; the `checks` module lists the values that may be chosen freely.
 
     Args:
         position: plain data.
-        config: the configuration of the position, including components; by default, the one that the position names.
+        config: configuration of the position, including components; default: the one that the position names.
 
     Raises:
-        PositionError: (a ValueError) naming the key, the value found and the value expected.
+        PositionError: (a ValueError) for an invalid position; names the key, the value found and the expected value.
     """
     game = read_game(position, config)
     check_position(game)
@@ -197,7 +198,7 @@ def from_dict(position: Mapping[str, Any], config: HelsinkiConfig | None = None)
 
 
 def read_game(position: Mapping[str, Any], config: HelsinkiConfig | None = None) -> HelsinkiGame:
-    """Return the game of a position as `from_dict`, but check single values only."""
+    """Return the game of a position like `from_dict`, after checking single values only."""
     data = read_header(position, "helsinki", ENV_VERSION, _KEYS)
     config = _config(data) if config is None else config
     states = new_states(1, config.component_set.types)
@@ -309,7 +310,7 @@ def _read_board(p: SimpleNamespace, components: Components, seat: int, data: Map
 
 @lru_cache(maxsize=8)
 def _pieces(components: Components) -> dict[tuple[int, int], int]:
-    """Map (kind, cells) to the tile orientation 8 * kind + orientation; cells are a set in the north-west corner."""
+    """Return the piece, 8 * kind + orientation, by kind and cells as a set in the north-west corner."""
     t = build_tables(components)[0]
     pieces = [
         8 * kind + orientation for kind in range(len(t.orientations)) for orientation in range(t.orientations[kind])

@@ -1,14 +1,13 @@
-"""Validate positions: a valid one can be played to its end, and every later position is valid too.
+"""Validate positions: a valid position can be played to its end, and every later position is valid, too.
 
-A position need not be reachable in a game. A study may begin with fewer supplies or coats of arms, other hidden cards,
-points, used board actions or rounds, or in the last round before the draw pile is empty. But the position must be
-consistent:
+A position need not be reachable: a study may start with smaller supplies, fewer coats of arms, other hidden cards,
+points, used board actions or rounds, or in the last round before the draw pile is empty. But it must be consistent:
 
-- no component exceeds its number in the box,
-- the pending action can have begun and can be completed,
-- the game ends, and no number exceeds its field.
+- No component exceeds its number in the published game.
+- The pending action can have begun and can be completed.
+- The game ends, and no number exceeds its range.
 
-Every check is an invariant: if it holds now, it holds after every legal action.
+Play preserves each rule: if it holds now, it holds after every legal action.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from helsinki_env.games.helsinki.state import PHASES, TILES, UNSEEN
 
 #: Board actions that are followed by a move.
 MOVES = ("move_1_to_6", "move_1_to_5")
-#: Board actions that may be in progress in each phase; None: superstructures of a build.
+#: Board actions that may be in progress in each phase; None stands for the superstructures of a build.
 CARRIED_OUT: dict[str, tuple[str | None, ...]] = {
     "WILD": ("one_wild_tile", "two_wild_tiles"),
     "LIFT": ("move_superstructure",),
@@ -35,13 +34,13 @@ CARRIED_OUT: dict[str, tuple[str | None, ...]] = {
 
 
 def check_position(game: HelsinkiGame) -> None:
-    """Check whether a game can be played to its end.
+    """Check that a game can be played to its end.
 
     Args:
-        game: a game whose fields are each within range; this function checks them against each other.
+        game: a game whose fields are each in range; this function checks their consistency.
 
     Raises:
-        PositionError: naming the key of the position, the value found and the value expected.
+        PositionError: for an inconsistent game; names the key, the value found and the expected value.
     """
     p, components = record_to_namespace(game.state), game.config.component_set
     phase = PHASES[p.phase]
@@ -89,7 +88,7 @@ def _check_cards_add_up(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_box(p: SimpleNamespace, components: Components) -> None:
-    """Check that boards and supplies hold at most the components of the box; they may hold fewer."""
+    """Check that boards and supplies hold at most the components of the published game."""
     laid = [0] * len(p.supply)
     for pieces, count in zip(p.tile_piece, p.tile_count, strict=True):
         for piece in pieces[:count]:
@@ -112,7 +111,7 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_bonus_cards(p: SimpleNamespace, components: Components) -> None:
-    """Check that the bonus cards in play match the player count; each is left or owned by one seat (section 6)."""
+    """Check that each bonus card in play is available or taken by one seat, and no other card is (section 6)."""
     in_play = list(components.bonus_cards[: p.players]) if p.dry_roads else []
     for index, value in enumerate(components.bonus_cards):
         taken = [seat for seat, bonus in enumerate(p.bonus[: p.players]) if bonus == index]
@@ -160,7 +159,7 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_unseen(p: SimpleNamespace, components: Components, unseen: list[list[int]]) -> None:
-    """Check face-down draws: a seat makes them only in its last turn, from extra cards and at most two builds."""
+    """Check face-down draws: a seat makes them in its last turn, from extra cards and at most two builds."""
     building = p.phase in (PHASES.index("PAY"), PHASES.index("PLACE")) or p.only_build
     second = int(_has_used(p, p.seat, "second_pavilion") and not building)
     so_far = min(UNSEEN, _strength(components, "extra_card") * p.drew + (1 + second if p.has_built else 0))
@@ -170,11 +169,11 @@ def _check_unseen(p: SimpleNamespace, components: Components, unseen: list[list[
             fail(f"pending.unseen_draws[{seat}]", found, f"at most {most} draws of this seat by now")
 
 
-# numbers that grow
+# growing numbers
 
 
 def _rounds_to_come(p: SimpleNamespace) -> int:
-    """Return an upper bound on the rounds to come: each turn takes two cards from a finite draw pile, or a tile."""
+    """Return an upper bound on the rounds to come: each turn takes two cards from the draw pile, or a tile."""
     if p.last_round:
         return 0
     tiles = min(sum(p.supply), sum(TILES - count for count in p.tile_count[: p.players]))
@@ -183,7 +182,7 @@ def _rounds_to_come(p: SimpleNamespace) -> int:
 
 
 def _check_limits(p: SimpleNamespace, components: Components) -> None:
-    """Check that round and points cannot exceed their bounds."""
+    """Check that round number and points stay in their ranges."""
     rounds = _rounds_to_come(p)
     if p.round_number > MAX_OBSERVED - rounds:
         expected = (
@@ -214,7 +213,7 @@ def _has_used(p: SimpleNamespace, seat: int, action: str) -> bool:
 
 
 def _check_lifted(p: SimpleNamespace, phase: str) -> None:
-    """Check that `no_hand_limit` was used for every lifted hand limit, and that none is lifted in DISCARD."""
+    """Check that seats without a hand limit have used `no_hand_limit`, and that DISCARD has a hand limit."""
     for seat in range(p.players):
         if p.limit_lifted[seat] and not _has_used(p, seat, "no_hand_limit"):
             fail(f"seats[{seat}].limit_lifted", True, "no_hand_limit to be among the used actions of this seat")
@@ -234,7 +233,7 @@ def _check_over(p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_start(p: SimpleNamespace) -> None:
-    """Check that only the display is dealt and the draw pile suffices for all hands (section 2)."""
+    """Check that only the display has been dealt (section 2)."""
     if any(token >= 0 for token in p.token):
         fail("seats.token", [*map(or_none, p.token[: p.players])], "null for every seat in phase START")
     begun = p.seat or p.last_round or p.round_number > 1
@@ -251,7 +250,7 @@ def _check_tokens(p: SimpleNamespace) -> None:
 
 
 def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Check that the events of this turn fit the phase and the used board actions."""
+    """Check that the progress of the turn fits the phase and the used board actions."""
     _check_tokens(p)
     begun = bool(p.drew or p.has_built)
     if p.has_built and p.tile_count[p.seat] == 0:
@@ -309,7 +308,7 @@ def _check_discard(p: SimpleNamespace, limit: int) -> None:
 
 
 def _check_build(game: HelsinkiGame, p: SimpleNamespace) -> None:
-    """Check that the tile is in supply and that the cards could be paid in this order."""
+    """Check that the tile is in the supply and that the cards were paid in a legal order."""
     components = game.config.component_set
     paid = p.paid[: p.paid_count]
     if p.substitute and paid:
@@ -333,7 +332,7 @@ def _check_build(game: HelsinkiGame, p: SimpleNamespace) -> None:
 
 
 def _check_build_ends(game: HelsinkiGame, p: SimpleNamespace) -> None:
-    """No dead ends: check the cards due after the substitute and that the tile can be placed."""
+    """Check that the hand contains the cards due after the substitute and that the tile can be placed."""
     g, t, components = game.state, game.config.tables[0], game.config.component_set
     colour = components.card_color(p.card)
     fitting = sum(

@@ -1,16 +1,14 @@
-"""Drawings of the game: an SVG picture, the same picture as pixels, and text for terminals.
+"""Drawings of the table: an SVG picture, the same picture as pixels, and text for terminals.
 
-The input is a game. With a viewer, a drawing shows only what that seat may see. The output is deterministic: the same
-state always gives the same bytes.
+With a viewer, a drawing shows only what this seat may see. The same state always gives the same bytes. The SVG needs no
+font, style sheet or ids, so it looks the same everywhere and one page can contain several pictures.
 
-The SVG needs no font (letters are drawn as strokes), no style sheet and no ids. It therefore looks the same everywhere,
-and one page can contain several. Elements of the picture:
+Elements of the picture:
 
-- Tents are the roofs of a tile; a pattern repeats the color (blue square, green cross, purple diamond, red stripes,
-  yellow disc). Gray tents are wild tiles.
+- Tents are the roofs of a tile. Their pattern also encodes the color (blue square, green cross, purple diamond, red
+  stripes, yellow disc). Gray tents are wild tiles.
 - A cupola is a superstructure: white if it scores nothing, pale gold in one full line, gold where two full lines cross.
-- Golden ground and studs mark full rows and columns. Arrows in the facades show the side from which the player's tiles
-  enter.
+- A golden ground and studs mark full rows and columns. Arrows in the facades show the side from which tiles enter.
 - A golden frame marks the player to move, or the winner. The large number is the score if the game ended now.
 """
 
@@ -90,7 +88,7 @@ def svg(game: HelsinkiGame, *, last_decision: str | None = None, viewer: int | N
 
     Args:
         game: the game to draw.
-        last_decision: the last action as text, shown under the pending action.
+        last_decision: the last action as text, which is shown below the pending action.
         viewer: the viewing seat. It is marked, and other hands show only public information. None shows all cards.
 
     Returns:

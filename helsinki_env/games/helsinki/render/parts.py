@@ -1,4 +1,4 @@
-"""Drawings of Helsinki's components: tiles, superstructures, the statue and cards."""
+"""Draw the pieces of Helsinki: tiles, superstructures, the statue and cards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _facets(middles: Iterable[tuple[float, float]], h: float) -> tuple[str, str, str]:
-    """Return the lit (north), shaded (east) and dark (south) sides of tent roofs of half-width `h`."""
+    """Return paths of the lit (north), shaded (east) and dark (south) sides of tent roofs of half-width `h`."""
     q, w = num(h), num(2 * h)
     north, east, south = "", "", ""
     for x, y in middles:

@@ -1,7 +1,6 @@
 """View model: the contents of a drawing, read once from a game.
 
-This module implements no rule of play. It recomputes full rows and the current board score from the built cells (rules
-page, 5).
+This module applies no rules, except that it recomputes full lines and the score of a board (rules page, section 5).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ SIDES = ("north", "east", "south", "west")
 
 @dataclass(frozen=True)
 class Pavilion:
-    """One pavilion tile on a board: color index 0..4, number of roofs, cells 0..48 ascending."""
+    """A pavilion tile on a board: color index, number of roofs, and ascending cells (``7 * row + column``)."""
 
     colour: int
     roofs: int
@@ -35,9 +34,9 @@ class Pavilion:
 
 @dataclass(frozen=True)
 class SeatView:
-    """One player's area.
+    """The area of a player.
 
-    `faces` are the card types shown face up, `backs` is the number of cards shown face down.
+    `faces` are the card types shown face up, and `backs` is the number of cards shown face down.
     """
 
     seat: int
@@ -62,12 +61,12 @@ class SeatView:
 
     @property
     def score(self) -> int:
-        """Points made in play plus the board's score if the game ended now."""
+        """Points made in play plus the current points of the board."""
         return self.points + self.board_points
 
     @property
     def side(self) -> int | None:
-        """Side of the senate board with the token (0 north, clockwise), None before the start."""
+        """Side of the senate board with the token (0 north, clockwise); None before the start."""
         return None if self.token is None else self.token // 2
 
 
@@ -96,7 +95,7 @@ class TableView(BaseTableView):
 
 
 def _hand(held: list[int], known: list[int], hidden: bool) -> tuple[tuple[int, ...], int]:
-    """Return the face-up card types and the number of backs; other hands show only known cards."""
+    """Return the card types shown face up and the number of backs; hidden hands show only known cards."""
     faces = tuple(kind for kind, count in enumerate(known if hidden else held) for _ in range(count))
     return faces, sum(held) - len(faces)
 
@@ -145,7 +144,7 @@ def card_name(kind: int, components: Components) -> str:
 
 
 def _decision(p: SimpleNamespace, phase: str, side: int | None, limit: int) -> tuple[str, str]:
-    """Describe the pending action: a headline that follows the player's name, and a detail (may be empty)."""
+    """Return the pending action in words: a headline that follows the player's name, and an optional detail."""
     origin = "" if side is None else f" from the {SIDES[side]}"
     if phase == "START":
         return "places the first token", "The others follow on every second space, clockwise"
@@ -215,12 +214,12 @@ def read_table_view(game: HelsinkiGame, viewer: int | None = None) -> TableView:
 
 
 def action_index(name: str) -> int:
-    """Return the fixed id of a board action."""
+    """Return the id of a board action."""
     return BOARD_ACTIONS.index(name)
 
 
 def discard_by_color(table: TableView, components: Components) -> tuple[int, ...]:
-    """Return the number of cards in the discard pile per color, wild last: six numbers."""
+    """Return the number of cards in the discard pile for each color, wild cards last."""
     counts = [0] * (len(COLOURS) + 1)
     for kind, amount in enumerate(table.discard):
         counts[components.card_color(kind)] += amount  # the wild card has color -1, the last entry
