@@ -131,7 +131,7 @@ def twins(position: Position) -> None:
 # What is changed, and what the message has to say: the key, what stood there, what was expected.
 MALFORMED: dict[str, tuple[Change, str, str, str]] = {
     "unknown key": (put("colour", 1), "colour: no such key (", "1", "one of game, version"),
-    "missing key": (drop("round"), "round", "nothing", "this key: it is missing"),
+    "missing key": (drop("round"), "round", "nothing", "a value for this required key"),
     "unknown key of a seat": (
         put("seats.1.coat", 3),
         "seats[1].coat: no such key (",
@@ -257,13 +257,13 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         put("seats.2.hand", {"size": 3, "known": []}),
         "seats[2].hand",
         "{'known'",
-        "a copy made for one seat cannot be played on",
+        "a copy for one seat cannot be continued",
     ),
     "known cards that are not held": (put("seats.0.known.50", 9), "seats[0].known[50]", "9", "in hand"),
     "token": (put("seats.0.token", 8), "seats[0].token", "8", "null or a space from 0 to 7"),
     "token missing": (put("seats.0.token", None), "seats.token", "[None, 2, 2]", "a space for every seat except"),
     "points": (put("seats.0.points", -1), "seats[0].points", "-1", "points from 0"),
-    "bonus card of two seats": (put("seats.1.bonus", 7), "seats[1].bonus", "7", "that nobody else has"),
+    "bonus card of two seats": (put("seats.1.bonus", 7), "seats[1].bonus", "7", "that no other seat has"),
     "bonus card that is left": (put("seats.1.bonus", 5), "seats[1].bonus", "5", "that is not left"),
     "limit of a wrong type": (put("seats.0.limit_lifted", None), "seats[0].limit_lifted", "None", "True or False"),
     "chance": (put("chance", {}), "chance.word", "nothing", "it is missing"),
@@ -285,7 +285,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         "1",
         "in phase MAIN only the keys",
     ),
-    "pending key missing": (in_phase("LIFT", resume="MAIN"), "pending.action", "nothing", "phase LIFT needs it"),
+    "pending key missing": (in_phase("LIFT", resume="MAIN"), "pending.action", "nothing", "phase LIFT requires"),
     "pending flag": (put("pending", {"drew": False}), "pending.drew", "False", "true, or no such key"),
     "pending number": (in_phase("MOVE", move=4), "pending.move", "4", "from 5 to 6"),
     "action of another phase": (
@@ -338,7 +338,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         ),
         "pending.unseen_draws[2]",
         "[1]",
-        "at most 0 draws of this seat by now",
+        "at most 0 draws of this seat so far",
     ),
     "discarding before drawing": (
         both(in_phase("DISCARD"), put("to_move", 2)),
@@ -433,7 +433,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         put("pending", {"lifted_now": True}),
         "pending.lifted_now",
         "True",
-        "pending.drew and limit_lifted of the seat to move to be true too",
+        "pending.drew and limit_lifted of the acting seat to be true too",
     ),
     "an action carried out that is not used": (
         in_phase("WILD", action="one_wild_tile", resume="MAIN", wilds_left=1),
@@ -461,7 +461,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         ),
         "phase",
         "'LIFT'",
-        "a phase in which some decision is legal",
+        "a phase with a legal action",
     ),
     "superstructure lifted for another action": (
         both(
@@ -505,7 +505,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         put("seats.1.meadow", 8),
         "seats[1].meadow",
         "8",
-        "at most 0 coats of arms: 8 are still to be won",
+        "at most 0 coats of arms: 8 are still on the board",
     ),
     "more tiles than in the box": (
         put("tile_supply.blue.1", 3),

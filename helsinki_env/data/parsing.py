@@ -60,7 +60,7 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
         position = f"line {problem.lineno}, column {problem.colno}"
         raise error(f"{shorten(file) or what}: cannot be read as JSON: {problem.msg} ({position})") from None
     except UnicodeEncodeError:
-        raise error(f"{shorten(file) or what}: cannot be read as JSON: found half of a surrogate pair") from None
+        raise error(f"{shorten(file) or what}: cannot be read as JSON: found a lone surrogate") from None
     except ValueError as problem:
         reason = "found a number with thousands of digits" if "integer string conversion" in str(problem) else problem
         raise error(f"{shorten(file) or what}: cannot be read as JSON: {reason}") from None

@@ -51,7 +51,7 @@ def _with_base(data: Node) -> Node:
         return data
     base = read_yaml(find_yaml(data["base"].text("the name of a component file"), "components", data.error), data.error)
     if base["base"].is_present:
-        data["base"].fail("a component file that has no base itself")
+        data["base"].fail("a component file without a base")
     changes = {key: value for key, value in data.value.items() if key not in ("base", "fact", "reason")}
     data.value = _merged(base.mapping().value, changes)
     return data

@@ -100,7 +100,7 @@ class Configuration(Generic[ComponentsT]):
                 example = f"an {noun}: an id from {first} to {most} or a name such as {names[first]!r}"
                 value = item.integer(first, most, example)
             if value in found:
-                item.fail(f"each {noun} once; {names[value]} is {data.path}[{found.index(value)}] already")
+                item.fail(f"each {noun} once; {names[value]} is also {data.path}[{found.index(value)}]")
             found.append(value)
         return tuple(sorted(found))
 

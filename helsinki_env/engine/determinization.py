@@ -101,7 +101,7 @@ def valid_observations(table: ObservationTable, observations: Any, bounds: Any, 
     wrong |= (players < 2) | (players > MAX_SEATS)
     if wrong.any():
         where = f"observations[{int(wrong.argmax())}]"
-        raise ObservationError(f"{where}: found no phase or no players in it; was it written by {writer}?")
+        raise ObservationError(f"{where}: found no phase or no players, expected an observation from {writer}")
     highs = table.highs(bounds)
     outside = observations.view(np.uint8) > highs  # negative values become larger than 127
     if outside.any():
@@ -111,8 +111,8 @@ def valid_observations(table: ObservationTable, observations: Any, bounds: Any, 
     absent = seats >= players
     if absent.any():
         b = int(absent.argmax())
-        found = f"table[{facts.index('turn_order')}]: found the seat {seats[b]}"
-        raise ObservationError(f"observations[{b}]: {found}, expected one of {players[b]} that are played")
+        found = f"table[{facts.index('turn_order')}]: found {seats[b]}"
+        raise ObservationError(f"observations[{b}]: {found}, expected 0 to {players[b] - 1}")
     return observations
 
 

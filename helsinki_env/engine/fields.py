@@ -353,4 +353,4 @@ class RecordTable:
             setattr(p, field.name, value)
         for key in sorted(required):
             if not data[key].is_present:
-                data[key].fail(f"this key: phase {phases[p.phase]} needs it")
+                data[key].fail(f"this key, which phase {phases[p.phase]} requires")

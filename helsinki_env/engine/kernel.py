@@ -148,9 +148,7 @@ class KernelLibrary(JITCodeLibrary):  # pragma: no cover
         self._raise_if_finalized()
         for variable in self._final_module.global_variables:
             if variable.name.startswith(RuntimeLinker.PREFIX):
-                raise UnsupportedError(
-                    f"{self.name}: found kernels that call each other; a kernel may call itself only"
-                )
+                raise UnsupportedError(f"{self.name}: found kernels that call each other, expected none")
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()

@@ -70,7 +70,7 @@ def exact_mapping(entry: Node, keys: Sequence[str], optional: Sequence[str] = ()
     entry.mapping(keys)
     for key in keys:
         if key not in entry.value and key not in optional:
-            entry[key].fail("this key: it is missing")
+            entry[key].fail("a value for this required key")
     return dict(entry.items())
 
 
@@ -157,10 +157,10 @@ def read_header(
     """Return the entries of a whole position of a game with exactly these keys."""
     given = Node(position, PositionError, file="position")
     if isinstance(position, Mapping) and isinstance(given["draw_pile"].value, int):
-        given["draw_pile"].fail("a list of cards: a copy made for one seat cannot be played on")
+        given["draw_pile"].fail("a list of cards: a copy for one seat cannot be continued")
     data = exact_mapping(given, keys, optional)
     data["game"].choice([game])
-    data["version"].integer(version, version, f"{version}: positions of other versions are played by other rules")
+    data["version"].integer(version, version, f"{version}: other versions have other rules")
     return data
 
 

@@ -217,7 +217,7 @@ CASES: list[tuple[Callable[[], Position], dict[str, Any], str]] = [
     (placing, {"pending.recolour": 0}, "pending.recolour: found 0, expected another colour"),
     (placing, {"pending.recolour": 2}, "pending.recolour: found 2, expected a colour of which"),
     (placing, {"pending.recolour": None}, "pending.using: found"),
-    (placing, {"pending.tile.size": 5}, "phase: found .* some decision is legal"),
+    (placing, {"pending.tile.size": 5}, "phase: found .* a phase with a legal action"),
     (paying, {"pending.due": 1}, "pending.due: found 1, expected 3"),
     (paying, {"pending.place": 44}, "pending.place: found 44"),
     (paying, {"pending.paid": [0, 0, 1, 0, 0]}, "pending.paid: found .* only"),
@@ -226,7 +226,7 @@ CASES: list[tuple[Callable[[], Position], dict[str, Any], str]] = [
     (coat, {"pending.rewards": None}, "pending.rewards: found nothing"),
     # the end
     (over, {"phase": "MAIN"}, "phase: found .* expected END"),
-    (over, {"done": False}, "draw_pile: found .* while a game of two players goes on"),
+    (over, {"done": False}, "draw_pile: found .* in it during a game of two players"),
     (over, {"pending": {"rewards": 1}}, "pending.rewards: found 1, expected once the game is over none"),
     (over, {"seats.1.points": 13}, r"seats\[1\].points: found 13, expected less than 12: seat 0 acted last"),
     (over, {"seats.0.points": 13}, "draw_pile: found .* the game ended by points"),

@@ -149,7 +149,7 @@ def _components(data: Node, name: str) -> Components:
     for players, item in zip(PLAYER_COUNTS, _by_players(cards["copies"]), strict=True):
         least = DISPLAY + sum(result.hands[:players])
         if len(COLOURS) * item.value < least:
-            item.fail(f"at least {-(-least // len(COLOURS))}: the display and all hands are dealt")
+            item.fail(f"at least {-(-least // len(COLOURS))} for the display and all hands")
     return result
 
 

@@ -41,10 +41,10 @@ _fits_phase, _read_fields = RECORD.fits_phase, OBSERVATION.read
 _WHITE = 6
 #: Possible inconsistencies between entries that are all in range.
 _FAULTS = (
-    "boards: found numbers of tiles that are no tiles of the box, expected from 1 on the cells of one tile each",
-    "known: found more cards than the hand holds, expected at most those of that seat",
+    "boards: found numbers that form no tile of the box, expected numbers from 1, each on the cells of one tile",
+    "known: found more cards than hand_size, expected at most hand_size of that seat",
     "reshuffled: found cards, expected none unless the draw pile was made from the discard pile",
-    "pending: found what is not in progress in this phase, or lacks what is, expected the facts of its decision alone",
+    "pending: found entries that do not fit the phase, expected those of the operation in progress",
 )
 _NO_TILE, _NOT_HELD, _NOT_MADE, _NOT_PENDING = range(len(_FAULTS))
 _SOUND = -1
@@ -205,5 +205,5 @@ def states_from_observations(config: CopenhagenConfig, observations: npt.NDArray
     if (seen != observations).any():
         b, at = (int(i) for i in np.argwhere(seen != observations)[0])
         found = f"{OBSERVATION.entry_name(at)}: found {observations[b, at]}"
-        raise ObservationError(f"observations[{b}]: {found}, expected {seen[b, at]} by the other entries")
+        raise ObservationError(f"observations[{b}]: {found}, expected {seen[b, at]} according to the other entries")
     return states

@@ -55,22 +55,22 @@ class Strength:
 
 
 _MOVES = "1 to 3 spaces are free, and no move is longer than 6"
-_WILDS = "none would change nothing, and one turn shall not fill a line"
+_WILDS = "0 has no effect, and one turn must not fill a line"
 STRENGTHS = {
     "move_1_to_6": Strength("spaces", 6, 4, 6, _MOVES),
     "two_wild_tiles": Strength("wild tiles", 2, 1, 5, _WILDS),
-    "extra_card": Strength("cards", 1, 1, 5, "none would change nothing, and more is more than a turn can use"),
+    "extra_card": Strength("cards", 1, 1, 5, "0 has no effect, and a turn cannot use more"),
     "extra_superstructure": Strength("superstructures", 1, 1, 5, "a tile has five roofs at most"),
     "move_1_to_5": Strength("spaces", 5, 4, 6, _MOVES),
     "one_wild_tile": Strength("wild tiles", 1, 1, 5, _WILDS),
     "one_card_fewer": Strength("cards fewer", 1, 1, 7, "no tile asks for more than seven further cards"),
     "move_back": Strength("spaces back", 1, 1, 4, "five spaces back are three forward, which are free"),
-    "two_points": Strength("points", 2, 1, 10, "none would change nothing, and ten decide a game"),
+    "two_points": Strength("points", 2, 1, 10, "0 has no effect, and more would decide a game"),
 }
 """Board actions with a strength, by name; the effect of the others is fixed."""
 
-_INSTEAD = "change its cost instead, or cover it where no seat may use it"
-_COATS = f"a whole number of coats of arms from 0 to {MAX_COST} (cover the action where no seat may use it)"
+_INSTEAD = "change its cost instead, or cover the action"
+_COATS = f"a whole number of coats of arms from 0 to {MAX_COST} (cover the action to disable it)"
 
 PUBLISHED_COSTS = (1,) * len(BOARD_ACTIONS)
 """Published cost of each board action in coats of arms, by id."""

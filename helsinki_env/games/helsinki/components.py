@@ -277,13 +277,15 @@ def _tile_copies(tiles: Node) -> tuple[int, ...]:
     copies = integer_list(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
     total = len(COLOURS) * sum(copies)
     if tiles["total"].integer(0, 400) != total:
-        tiles["total"].fail(f"{total}, which is what tiles.copies gives in five colours")
+        tiles["total"].fail(f"{total}, the sum of tiles.copies in five colours")
     most, room = 0, FREE_CELLS
     for roofs, count in zip(ROOFS, copies, strict=True):
         fit = min(len(COLOURS) * count, room // roofs)
         most, room = most + fit, room - fit * roofs
     if most > MAX_PAVILIONS:
-        tiles["copies"].fail(f"fewer small tiles: {most} of them fit on a board, and a game keeps {MAX_PAVILIONS}")
+        tiles["copies"].fail(
+            f"fewer small tiles: {most} tiles fit on a board, and at most {MAX_PAVILIONS} are supported"
+        )
     return copies
 
 
@@ -315,7 +317,7 @@ def _variant(data: Node) -> CardVariant:
     removed = [data[name].integer(0, PUBLISHED_CARDS) for name in ("removed_3_players", "removed_2_players")]
     for name, count in zip(("removed_3_players", "removed_2_players"), removed, strict=True):
         if count > min(copies):
-            data[name].fail(f"at most {min(copies)}: every colour has to have that many copies to remove")
+            data[name].fail(f"at most {min(copies)}: every colour must have enough copies")
     return CardVariant(
         number=data["number"].integer(1, 8),
         roofs=data["roofs"].integer(ROOFS[0], ROOFS[-1]),
@@ -337,7 +339,7 @@ def _cell(item: Node) -> int:
     row, column = integer_list(item, 2, 0, BOARD_SIZE - 1, "numbers, row and column")
     cell = BOARD_SIZE * row + column
     if cell == STATUE:
-        item.fail("another cell: the statue stands on this one")
+        item.fail("another cell: this is the cell of the statue")
     return cell
 
 
@@ -369,17 +371,17 @@ def _check_decks(components: Components, cards: Node) -> None:
     for colour, name in enumerate(COLOURS):
         count = sum(variant.copies[colour] for variant in components.variants)
         if count != per_colour:
-            totals["per_colour"].fail(f"{count}, which is what the copies in {name} add up to")
+            totals["per_colour"].fail(f"{count}, the sum of the copies in {name}")
     box = sum(components.deck(4))
     if box > PUBLISHED_CARDS:
         cards.fail(f"at most {PUBLISHED_CARDS} in all: lower some copies", found=f"{box} cards")
     number = components.any_removed2_number
     if not any(count and components.card_number(card) == number for card, count in enumerate(components.deck(2))):
-        cards["any_removed_2_players"].fail("a number of which a card is left with two players")
+        cards["any_removed_2_players"].fail("the number of a card that is in the deck with two players")
     for players in PLAYER_COUNTS:
         total, size = totals[f"players_{players}"], components.deck_size(players)
         if total.integer(0, PUBLISHED_CARDS) != size:
-            total.fail(f"{size}, which is what copies less removals give")
+            total.fail(f"{size}, the copies minus the removals")
         least = DISPLAY + 2 * players
         if size < least:
-            total.fail(f"at least {least}: the display and two cards a player are dealt")
+            total.fail(f"at least {least} for the display and two cards per player")

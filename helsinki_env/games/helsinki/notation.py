@@ -105,15 +105,15 @@ def string_to_action(text: str, components: Components | str | Path = "default")
     """
     loaded = _loaded(components)
     if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"decision {text!r}: expected text such as 'MOVE 2' or 'BUILD green 3/3+1'")
+        raise ValueError(f"action {text!r}: expected text such as 'MOVE 2' or 'BUILD green 3/3+1'")
     name, _, rest = " ".join(text.split()).partition(" ")
     if name not in KINDS:
-        raise ValueError(f"decision {text!r}: {name!r} is no kind of decision; the kinds are {', '.join(KINDS)}")
+        raise ValueError(f"action {text!r}: {name!r} is not a kind of action; the kinds are {', '.join(KINDS)}")
     kind = KINDS.index(name)
     argument = _parse_argument(kind, rest, loaded)
     table = action_table(loaded.types)
     if argument is None or not 0 <= argument < table.sizes[kind]:
-        raise ValueError(f"decision {text!r}: expected {_example(kind, table, loaded)}")
+        raise ValueError(f"action {text!r}: expected {_example(kind, table, loaded)}")
     return table.encode(kind, argument)
 
 

@@ -40,8 +40,8 @@ _, _NUMBER, _STANDING, _COATS = range(0, _PER_BOARD, 49)
 _WILD = 6
 #: Possible inconsistencies between entries that are all in range.
 _FAULTS = (
-    "boards: found numbers of tiles that are no tiles of the box, expected from 1 on the cells of one tile each",
-    "known: found more cards than the hand holds, expected at most hand_size of that seat",
+    "boards: found numbers that form no tile of the box, expected numbers from 1, each on the cells of one tile",
+    "known: found more cards than hand_size, expected at most hand_size of that seat",
 )
 _NO_TILE, _NOT_HELD = range(len(_FAULTS))
 _SOUND = -1

@@ -224,7 +224,7 @@ def _read_seat(p: SimpleNamespace, components: Components, bounds: Bounds, seat:
     p.white[seat] = free_cells(data["white"], p.filled[seat], CELLS)
     p.filled[seat] |= p.white[seat]
     if isinstance(data["hand"].value, Mapping):
-        data["hand"].fail("card counts: a copy made for one seat cannot be played on")
+        data["hand"].fail("card counts: a copy for one seat cannot be continued")
     for field in SEAT_FIELDS:
         getattr(p, field.name)[seat] = field.from_json(data[field.public_name], bounds)
 

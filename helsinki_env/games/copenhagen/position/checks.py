@@ -62,9 +62,9 @@ def check_position(game: CopenhagenGame) -> None:
         _check_rewards(p, components)
     legal = game.action_mask()
     if not legal.any():
-        fail("phase", phase, "a phase in which some decision is legal; with this board and hand none is")
+        fail("phase", phase, "a phase with a legal action for this board and hand")
     if phase == Phase.END and legal.sum() == 1:
-        fail("phase", phase, "END only while an ability can still be used: it is taken at once where it alone is legal")
+        fail("phase", phase, "another phase: END is applied automatically if no ability can be used")
 
 
 def _names(abilities: int) -> list[int]:
@@ -88,7 +88,7 @@ def _check_cards(p: SimpleNamespace, components: Components) -> None:
             fail(_ALL_CARDS, found, f"{expected} {name} cards in all of them")
     for seat, (hand, known) in enumerate(zip(p.hand, p.known, strict=True)):
         if any(seen > held for seen, held in zip(known, hand, strict=True)):
-            fail(f"seats[{seat}].known", known, f"no more of any colour than in hand: {hand}")
+            fail(f"seats[{seat}].known", known, f"at most the cards in hand: {hand}")
 
 
 def _check_box(p: SimpleNamespace, components: Components) -> None:
@@ -111,7 +111,7 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
     if p.end_card and pile.index(END_CARD) >= components.last_cards:
         fail("draw_pile", pile[::-1], f"the End of Game card (5) among the last {components.last_cards}")
     if p.players == 2 and not p.end_card and not p.done:
-        fail("draw_pile", pile[::-1], "the End of Game card (5) in it while a game of two players goes on")
+        fail("draw_pile", pile[::-1], "the End of Game card (5) in it during a game of two players")
 
 
 # boards and abilities
@@ -125,7 +125,7 @@ def _supported(filled: int) -> int:
 def _check_seat(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None:
     _check_standing(p, game, seat)
     if not p.owned[seat] & _ANY:
-        fail(f"seats[{seat}].abilities", _names(p.owned[seat]), "0, any_cards, among them: everybody owns it")
+        fail(f"seats[{seat}].abilities", _names(p.owned[seat]), "0 (any_cards) among them: every player owns it")
     if p.used[seat] & ~p.owned[seat]:
         fail(f"seats[{seat}].used", _names(p.used[seat]), f"some of the abilities owned: {_names(p.owned[seat])}")
     if p.owned[seat] & p.denied[seat]:
@@ -167,11 +167,11 @@ def _check_limits(p: SimpleNamespace, components: Components, phase: str) -> Non
     rounds = _rounds_to_come(p, components, phase)
     if p.round_number > MAX_OBSERVED - rounds:
         most = MAX_OBSERVED - rounds
-        expected = f"at most {most}: {rounds} rounds may follow, and {MAX_OBSERVED} is the last that can be told"
+        expected = f"at most {most}: {rounds} rounds may follow, and {MAX_OBSERVED} is the maximum"
         fail("round", p.round_number, expected)
     for seat, points in enumerate(p.points):
         if points >= components.goal:
-            expected = f"less than {components.goal}, with which the game is over, or done to be true"
+            expected = f"less than {components.goal}, unless done is true"
             fail(f"seats[{seat}].points", points, expected)
 
 
@@ -198,9 +198,9 @@ def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
     if p.end_card:
         fail("done", True, f"the End of Game card (5) out of the draw pile, or {components.goal} points")
     if p.pile_size >= components.last_cards:
-        fail("draw_pile", p.pile_size, f"less than {components.last_cards} cards once the End of Game card came up")
+        fail("draw_pile", p.pile_size, f"less than {components.last_cards} cards after the End of Game card was drawn")
     if not 1 <= empty <= 3:
-        fail("display", found, "one to three empty slots: the End of Game card came up in their place")
+        fail("display", found, "one to three empty slots, which the End of Game card left empty")
 
 
 def _check_using(p: SimpleNamespace, phase: str) -> None:
@@ -287,10 +287,10 @@ def _check_build(game: CopenhagenGame, p: SimpleNamespace, phase: str) -> None:
     if p.recolour < 0:
         return
     if p.recolour == colour:
-        fail("pending.recolour", p.recolour, "another colour than the tile's")
+        fail("pending.recolour", p.recolour, "a colour other than that of the tile")
     hand = p.hand[p.seat]
     if hand[p.recolour] + p.paid[p.recolour] == 0:
-        fail("pending.recolour", p.recolour, "a colour of which the seat to move holds a card, or has paid one")
+        fail("pending.recolour", p.recolour, "a colour of a card that the acting seat holds or has paid")
     if phase == Phase.PAY:
         _check_pay(game, p, colour, size)
 
@@ -304,14 +304,14 @@ def _check_pay(game: CopenhagenGame, p: SimpleNamespace, colour: int, size: int)
     lies = orientation < t.orientations[p.tile] and int(t.corners[piece]) >> corner & 1
     cells = int(t.cells[piece]) << corner
     if not lies or cells & filled or not cells & _supported(filled):
-        fail("pending.place", p.place, "the argument of a PLACE on empty cells with support")
+        fail("pending.place", p.place, "an argument of PLACE that puts the tile on empty cells with support")
     cost = size - bool(cells & near) - bool(p.using & _DISCOUNT)
     if sum(p.paid) + p.due != cost:
         fail("pending.due", p.due, f"{cost} with the {sum(p.paid)} cards paid: the cost at this place")
     if sum(p.paid) != p.paid[colour] + p.paid[p.recolour]:
         fail("pending.paid", p.paid, f"cards of the colours {colour} and {p.recolour} only")
     if any(paid > held for paid, held in zip(p.paid, p.discard, strict=True)):
-        fail("pending.paid", p.paid, f"no more of any colour than lie on the discard pile: {p.discard}")
+        fail("pending.paid", p.paid, f"at most the cards of the discard pile: {p.discard}")
     hand, low, high = p.hand[p.seat], min(colour, p.recolour), max(colour, p.recolour)
     left = hand[high] + (0 if p.paid[high] else hand[low])
     shut = p.paid[high] > 0 and low == p.recolour and p.paid[low] == 0  # a recolored card can no longer be paid
@@ -331,6 +331,6 @@ def _check_rewards(p: SimpleNamespace, components: Components) -> None:
     won = sum(filled >> cell & 1 for cell in components.coats)
     won += sum(filled >> 5 * y & _GROUND == _GROUND for y in components.coat_rows)
     if p.rewards > won:
-        fail("pending.rewards", p.rewards, f"at most {won}: so many coats of arms are covered on this board")
+        fail("pending.rewards", p.rewards, f"at most {won}: the number of coats of arms covered on this board")
     if not p.tile_count[p.seat]:
-        fail("phase", "COAT", "a coloured tile on the board of the seat to move")
+        fail("phase", "COAT", "a coloured tile on the board of the acting seat")

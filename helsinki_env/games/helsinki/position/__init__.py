@@ -283,7 +283,7 @@ def _read_seat(p: SimpleNamespace, components: Components, bounds: Bounds, seat:
     for field in SEAT_FIELDS:
         getattr(p, field.name)[seat] = field.from_json(data[field.public_name], bounds)
     if isinstance(data["hand"].value, Mapping):
-        data["hand"].fail("card counts: a copy made for one seat cannot be played on")
+        data["hand"].fail("card counts: a copy for one seat cannot be continued")
     hand, known = (_counts(data[key], bounds.types) for key in ("hand", "known"))
     for card, (held, seen) in enumerate(zip(hand, known, strict=True)):
         if seen > held:

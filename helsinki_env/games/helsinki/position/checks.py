@@ -58,7 +58,7 @@ def check_position(game: HelsinkiGame) -> None:
         _check_turn(p, components, phase)
         _check_decision(game, p, phase)
     if not game.action_mask().any():
-        fail("phase", phase, "a phase in which some decision is legal; with this board and hand none is")
+        fail("phase", phase, "a phase with a legal action for this board and hand")
 
 
 # component counts (rules page, section 1)
@@ -106,7 +106,9 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
         lying = p.coats[seat].bit_count()
         most = len(components.coats) - lying
         if p.meadow[seat] > most:
-            fail(f"seats[{seat}].meadow", p.meadow[seat], f"at most {most} coats of arms: {lying} are still to be won")
+            fail(
+                f"seats[{seat}].meadow", p.meadow[seat], f"at most {most} coats of arms: {lying} are still on the board"
+            )
     _check_bonus_cards(p, components)
 
 
@@ -120,7 +122,7 @@ def _check_bonus_cards(p: SimpleNamespace, components: Components) -> None:
             key = "bonus_cards" if left else f"seats[{taken[0]}].bonus"
             fail(key, value, f"one of those in play: {in_play}" if in_play else "none: they belong to Dry roads")
         if left + len(taken) > 1:
-            fail(f"seats[{taken[-1]}].bonus", value, "a bonus card that nobody else has and that is not left")
+            fail(f"seats[{taken[-1]}].bonus", value, "a bonus card that no other seat has and that is not left")
 
 
 # the draw pile (section 4)
@@ -166,7 +168,7 @@ def _check_unseen(p: SimpleNamespace, components: Components, unseen: list[list[
     for seat, found in enumerate(unseen):
         most = UNSEEN if seat < p.seat else so_far if seat == p.seat else 0
         if len(found) > most:
-            fail(f"pending.unseen_draws[{seat}]", found, f"at most {most} draws of this seat by now")
+            fail(f"pending.unseen_draws[{seat}]", found, f"at most {most} draws of this seat so far")
 
 
 # growing numbers
@@ -185,19 +187,14 @@ def _check_limits(p: SimpleNamespace, components: Components) -> None:
     """Check that round number and points stay in their ranges."""
     rounds = _rounds_to_come(p)
     if p.round_number > MAX_OBSERVED - rounds:
-        expected = (
-            f"at most {MAX_OBSERVED - rounds}: {rounds} rounds may follow, "
-            f"and {MAX_OBSERVED} is the last that can be told"
-        )
+        expected = f"at most {MAX_OBSERVED - rounds}: {rounds} rounds may follow, and {MAX_OBSERVED} is the maximum"
         fail("round", p.round_number, expected)
     for seat in range(p.players):
         more = 0 if _has_used(p, seat, "two_points") else _strength(components, "two_points")
         if p.bonus[seat] < 0:
             more += max((value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1), default=0)
         if p.points[seat] > MAX_OBSERVED - more:
-            expected = (
-                f"at most {MAX_OBSERVED - more}: {more} may follow, and {MAX_OBSERVED} are the most that can be told"
-            )
+            expected = f"at most {MAX_OBSERVED - more}: {more} may follow, and {MAX_OBSERVED} is the maximum"
             fail(f"seats[{seat}].points", p.points[seat], expected)
 
 
@@ -218,7 +215,7 @@ def _check_lifted(p: SimpleNamespace, phase: str) -> None:
         if p.limit_lifted[seat] and not _has_used(p, seat, "no_hand_limit"):
             fail(f"seats[{seat}].limit_lifted", True, "no_hand_limit to be among the used actions of this seat")
     if p.lifted_now and not (p.drew and p.limit_lifted[p.seat]):
-        fail("pending.lifted_now", True, "pending.drew and limit_lifted of the seat to move to be true too")
+        fail("pending.lifted_now", True, "pending.drew and limit_lifted of the acting seat to be true too")
     if phase == Phase.DISCARD and p.limit_lifted[p.seat]:
         fail(f"seats[{p.seat}].limit_lifted", True, "false while cards are discarded")
 
@@ -254,7 +251,7 @@ def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
     _check_tokens(p)
     begun = bool(p.drew or p.has_built)
     if p.has_built and p.tile_count[p.seat] == 0:
-        fail("pending.built", True, "a pavilion tile on the board of the seat to move")
+        fail("pending.built", True, "a pavilion tile on the board of the acting seat")
     if phase == Phase.END and not begun:
         fail("phase", phase, "pending.drew or pending.built to be true in phase END")
     if phase == Phase.MAIN and begun != bool(p.only_build):
@@ -271,13 +268,13 @@ def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
     ]
     movers = [name for name in MOVES if _strength(components, name) == p.move]
     if p.move and not any(_has_used(p, p.seat, name) for name in movers):
-        expected = f"{' or '.join(movers)} to be among the used actions of the seat to move"
+        expected = f"{' or '.join(movers)} to be among the used actions of the acting seat"
         fail("pending.move", p.move, expected if movers else f"the spaces of {' or '.join(MOVES)}")
     if p.action >= 0:
         came_from.append((BOARD_ACTIONS[p.action], "action", BOARD_ACTIONS[p.action]))
     for action, key, found in came_from:
         if found and not _has_used(p, p.seat, action):
-            fail(f"pending.{key}", found, f"{action} to be among the used actions of the seat to move")
+            fail(f"pending.{key}", found, f"{action} to be among the used actions of the acting seat")
 
 
 # the pending action (section 3)
@@ -344,7 +341,7 @@ def _check_build_ends(game: HelsinkiGame, p: SimpleNamespace) -> None:
         not p.any_side
         and coats_to_place(t, g, np.int64(t.kind[p.card]), usable_actions(t, g, g.seat)) > p.meadow[p.seat]
     ):
-        fail("pending.card", p.card, "a card whose tile can be placed on the board of the seat to move")
+        fail("pending.card", p.card, "a card whose tile can be placed on the board of the acting seat")
 
 
 def _check_wild(p: SimpleNamespace, components: Components) -> None:
