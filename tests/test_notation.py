@@ -102,8 +102,8 @@ def test_ids_that_do_not_exist_are_refused(action: Any, message: str) -> None:
     [
         ("", "action '': expected text such as 'MOVE 2'"),
         ("   ", "expected text such as 'MOVE 2'"),
-        (None, "decision None: expected text such as"),
-        (14, "decision 14: expected text such as"),
+        (None, "action None: expected text such as"),
+        (14, "action 14: expected text such as"),
         ("JUMP 2", "'JUMP' is not a kind of action; the kinds are START, MOVE, DRAW"),
         ("draw", "'draw' is not a kind of action"),
         ("DRAW 1", "expected 'DRAW' alone"),

@@ -163,7 +163,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         put("draw_pile", 12),
         "draw_pile",
         "12",
-        "a list of cards: a copy made for one seat",
+        "a list of cards: a copy for one seat",
     ),
     "draw pile of a wrong type": (put("draw_pile", {}), "draw_pile", "{}", "a list of card types"),
     "too many cards": (put("draw_pile", [0] * 101), "draw_pile", "[0, 0", "at most 100 cards"),
@@ -840,7 +840,7 @@ def test_a_copy_for_one_seat_shows_what_that_seat_may_see(seat: int) -> None:
             assert shown.pop("hand") == {"size": sum(full.pop("hand")), "known": full["known"]}
         assert shown == full
     assert seen == whole
-    with pytest.raises(ValueError, match=r"draw_pile: found 58, expected .* a copy made for one seat cannot be"):
+    with pytest.raises(ValueError, match=r"draw_pile: found 58, expected .* a copy for one seat cannot be"):
         notation.from_dict(notation.to_dict(game, seat))
 
 

@@ -96,19 +96,6 @@ _spread_flags, _spread_half = spreader(64), spreader(32)
 
 
 @kernel
-def add_number(sets, cells, number):
-    """Return five sets, the binary digits of a number for each cell, after `cells` get this number."""
-    n0, n1, n2, n3, n4 = sets
-    return (
-        n0 | cells & -(number & 1),
-        n1 | cells & -(number >> 1 & 1),
-        n2 | cells & -(number >> 2 & 1),
-        n3 | cells & -(number >> 3 & 1),
-        n4 | cells & -(number >> 4),
-    )
-
-
-@kernel
 def write_planes(out, at, size, codes, numbers, marks, coats):
     """Write the planes of a board of `size` cells with SIMD operations, and nothing after them.
 

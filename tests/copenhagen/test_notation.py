@@ -48,7 +48,7 @@ def test_numbers_of_numpy_have_texts_and_blanks_do_not_matter() -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", None, 7, []])
 def test_what_is_no_text_is_told_what_one_looks_like(text: Any) -> None:
-    with pytest.raises(ValueError, match=r"^decision .*: expected text such as 'TAKE 3' or 'BUILD blue 4'$"):
+    with pytest.raises(ValueError, match=r"^action .*: expected text such as 'TAKE 3' or 'BUILD blue 4'$"):
         string_to_action(text)
 
 

@@ -23,7 +23,6 @@ from helsinki_env.engine.observation_table import (
     Computed,
     ObservationTable,
     Section,
-    add_number,
     boards_section,
     write_planes,
     write_planes_part,
@@ -134,14 +133,18 @@ _clear_board, _clear_coats = clearer(PER_BOARD), clearer(16)
 @kernel
 def tile_sets(t, g, seat):
     """Return sets of cells for the binary digits of two planes: three digits for tiles, five for the order built."""
-    none = np.int64(0)
-    numbers = none, none, none, none, none
+    n0 = n1 = n2 = n3 = n4 = np.int64(0)
     for tile in range(g.tile_count[seat]):
         cells = tile_cells(t, np.int64(g.tile_piece[seat, tile]), g.tile_cell[seat, tile])
-        numbers = add_number(numbers, cells, np.int64(tile) + 1)
+        number = np.int64(tile) + 1
+        n0 |= cells & -(number & 1)
+        n1 |= cells & -(number >> 1 & 1)
+        n2 |= cells & -(number >> 2 & 1)
+        n3 |= cells & -(number >> 3 & 1)
+        n4 |= cells & -(number >> 4)
     of = g.coloured[seat]  # 1 to 5
     white = np.int64(g.white[seat])  # 6
-    return (of[0] | of[2] | of[4], of[1] | of[2] | white, of[3] | of[4] | white), numbers
+    return (of[0] | of[2] | of[4], of[1] | of[2] | white, of[3] | of[4] | white), (n0, n1, n2, n3, n4)
 
 
 @kernel

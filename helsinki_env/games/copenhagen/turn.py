@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from helsinki_env.engine import contract, loops
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import shuffle
@@ -39,9 +37,11 @@ def deal(t, g, word):
     for kind in range(TILE_KINDS):
         g.supply[kind] = t.supply[g.players, kind]
     g.white_tiles = t.white_tiles
-    size = np.int64(5) * t.cards[g.players]
-    for card in range(size):
-        g.pile[card] = card // t.cards[g.players]
+    size = 0
+    for colour in range(5):
+        for _ in range(t.cards[g.players]):
+            g.pile[size] = colour
+            size += 1
     shuffle(g, g.pile, size)
     g.pile_size = size
     for slot in range(7):

@@ -26,7 +26,6 @@ from helsinki_env.engine.observation_table import (
     Computed,
     ObservationTable,
     Section,
-    add_number,
     boards_section,
     write_planes,
     write_planes_part,
@@ -204,18 +203,22 @@ _write_fields_part = OBSERVATION.write_part
 @kernel
 def tile_sets(t, g, seat):
     """Return sets of cells for the binary digits of two planes: three digits for tiles, five for the order built."""
-    c0 = c1 = c2 = none = np.int64(0)
-    numbers = none, none, none, none, none
+    c0 = c1 = c2 = np.int64(0)
+    n0 = n1 = n2 = n3 = n4 = np.int64(0)
     for tile in range(g.tile_count[seat]):
         piece = np.uint64(g.tile_piece[seat, tile])
         cells = np.int64(t.roofs_mask[piece]) << np.int64(g.tile_cell[seat, tile])
-        colour = np.int64(piece >> np.uint64(5)) + 1
+        colour, number = np.int64(piece >> np.uint64(5)) + 1, np.int64(tile) + 1
         c0 |= cells & -(colour & 1)
         c1 |= cells & -(colour >> 1 & 1)
         c2 |= cells & -(colour >> 2)
-        numbers = add_number(numbers, cells, np.int64(tile) + 1)
+        n0 |= cells & -(number & 1)
+        n1 |= cells & -(number >> 1 & 1)
+        n2 |= cells & -(number >> 2 & 1)
+        n3 |= cells & -(number >> 3 & 1)
+        n4 |= cells & -(number >> 4)
     grey = np.int64(g.wild[seat]) | t.statue  # codes 6 and 7
-    return (c0 | t.statue, c1 | grey, c2 | grey), numbers
+    return (c0 | t.statue, c1 | grey, c2 | grey), (n0, n1, n2, n3, n4)
 
 
 @kernel
