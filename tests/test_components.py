@@ -471,7 +471,7 @@ MISTAKES: dict[str, tuple[tuple[str | int, ...], object, list[str]]] = {
     "none of that number": (
         ("cards", "any_removed_2_players"),
         6,
-        ["cards.any_removed_2_players: found 6", "a card is left"],
+        ["cards.any_removed_2_players: found 6", "a card that is in the deck"],
     ),
     # the board
     "seven coats": (("board", "coats"), [[0, 1]] * 7, ["board.coats: found", "a list of 8 cells"]),

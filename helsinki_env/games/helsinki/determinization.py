@@ -135,11 +135,7 @@ def _can_complete_turn(t, g, viewer, mask):
 @kernel
 def _deal_first_pile(t, g, viewer, s):
     """Sample removed card, hands and pile from one set of cards, before the first reshuffle."""
-    size = 0
-    for card in range(t.types):  # as `list_cards`, which is slower in this place
-        for _ in range(s.unknown[card]):
-            s.cards[size] = card
-            size += 1
+    size = list_cards(s.unknown, t.types, s.cards)
     if g.players == 2:
         _remove(t, g, s.cards, size)
         size -= 1

@@ -63,10 +63,10 @@ def take_from_pile(t, g):
 @kernel
 def is_reshuffled(t, g):
     """Return whether the draw pile was made from the discard pile."""
-    cards = np.int8(0)
-    for card in range(t.types):  # without an exit, the loop is vectorized
-        cards |= g.reshuffled[card]
-    return cards != 0
+    for card in range(t.types):
+        if g.reshuffled[card]:
+            return True
+    return False
 
 
 @kernel
