@@ -107,7 +107,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return all public names, whether they are imported or not."""
+    """Return all public names, including those that are not imported yet."""
     return sorted({*globals(), *__all__, *_MODULES})
 
 

@@ -58,8 +58,8 @@ next game after that seed, so one seed determines a whole series. `reset(options
 random state. `get_state()` and `set_state()` save and load it in place. `env.unwrapped.game` is a copy of the game as
 `helsinki_env.HelsinkiGame`.
 
-**Global state.** With `global_state=True`, `state()` returns all hands and the draw pile as one vector, for central
-critics; `helsinki_env.envs.global_state` describes it and makes the same for batches. Policies must not see it.
+**Global state.** With `global_state=True`, `state()` returns all hands and the draw pile as one vector, for centralized
+critics. `helsinki_env.envs.global_state` describes it and computes it for batches. Policies must not see it.
 
 **Rendering.** `render_mode` is `"ansi"` (text), `"rgb_array"` (needs the `render` extra; `render_width` pixels wide),
 `"svg"` (text) or `"human"` (prints the text after every step and in `render`). Text has colors on terminals, unless
@@ -72,10 +72,10 @@ far longer than the step. `env()` adds one wrapper, PettingZoo's check of the ca
 
 Version policy
 --------------
-The number in `helsinki_v0` changes with anything that an agent could notice: rules, action ids, masks, observation
-fields, rewards, or the games that a seed deals. Results with different numbers are not comparable. Changes to speed or
-drawings, and new options with neutral defaults, keep the number. Component files with other facts define different
-games with their own names. `helsinki_v0` is settled: any further change that an agent could notice needs a new number.
+The version number in `helsinki_v0` changes with anything that an agent could notice: rules, action ids, masks,
+observation fields, rewards, or the games that a seed deals. Results with different numbers are not comparable. Changes
+to speed or drawings, and new options whose defaults change nothing, keep the number. Component files with different
+facts define different games. `helsinki_v0` is fixed: a change that an agent could notice needs a new number.
 
 Version History
 ---------------

@@ -29,7 +29,7 @@ def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
 
 
 def from_dict(position: Mapping[str, Any]) -> BoardGame:
-    """Return the game from the output of `to_dict`, with the same random state; the key `game` names the game.
+    """Return the game from the output of `to_dict`, with the same random state; the key `game` names the kind of game.
 
     Raises:
         PositionError: (a ValueError) for an invalid position; names the key, the value found and the expected value.

@@ -1,4 +1,4 @@
-"""Both games as games of OpenSpiel: importing this module registers `helsinki` and `copenhagen` with pyspiel.
+"""Both games for OpenSpiel: importing this module registers `helsinki` and `copenhagen` with pyspiel.
 
     import pyspiel
     import helsinki_env.openspiel
@@ -174,7 +174,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
 
 
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base class
-    """A state: before the deal, or a game in progress.
+    """A state before the deal, or a game in progress.
 
     OpenSpiel copies and pickles the attributes.
 

@@ -1,4 +1,4 @@
-"""Importing this module registers the environments of both games with PettingZoo and Gymnasium."""
+"""Registration of the environments of both games with PettingZoo and Gymnasium, on import."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ __all__ = ["CopenhagenTorchEnv", "HelsinkiTorchEnv", "OptionsTorchEnv"]
 
 
 class OptionsTorchEnv(GameTorchEnv, Generic[ConfigT, GameT, EpisodesT]):
-    """A batch of games in tensors; see `GameTorchEnv` for returned values and autoreset.
+    """A batch of games in tensors; see `GameTorchEnv` for return values and autoreset.
 
     Args:
         num_envs: number of games B.

@@ -375,11 +375,11 @@ MISTAKES: dict[str, tuple[tuple[str | int, ...], object, list[str]]] = {
     },
     # tiles and shapes
     "three sizes": (("tiles", "copies"), [3, 3, 4], ["tiles.copies: found [3, 3, 4]", "a list of 4"]),
-    "tile total": (("tiles", "total"), 51, ["tiles.total: found 51", "50, which is what tiles.copies gives"]),
+    "tile total": (("tiles", "total"), 51, ["tiles.total: found 51", "50, the sum of tiles.copies"]),
     "too many small tiles": (
         ("tiles", "copies"),
         [5, 3, 1, 1],
-        ["tiles.copies: found [5, 3, 1, 1]", "24 of them fit", "keeps 22"],
+        ["tiles.copies: found [5, 3, 1, 1]", "24 tiles fit", "at most 22"],
     ),
     "unknown shape": (
         ("tiles", "shapes", "blue", 3),
@@ -446,17 +446,17 @@ MISTAKES: dict[str, tuple[tuple[str | int, ...], object, list[str]]] = {
     "total of four players": (
         ("cards", "totals", "players_4"),
         99,
-        ["cards.totals.players_4: found 99", "100, which is what"],
+        ["cards.totals.players_4: found 99", "100, the"],
     ),
     "total of three players": (
         ("cards", "totals", "players_3"),
         80,
-        ["cards.totals.players_3: found 80", "81, which is what"],
+        ["cards.totals.players_3: found 80", "81, the"],
     ),
     "total of two players": (
         ("cards", "totals", "players_2"),
         54,
-        ["cards.totals.players_2: found 54", "53, which is what"],
+        ["cards.totals.players_2: found 54", "53, the"],
     ),
     "more cards than the box": (
         ("cards", "wild", "copies"),
@@ -471,7 +471,7 @@ MISTAKES: dict[str, tuple[tuple[str | int, ...], object, list[str]]] = {
     "none of that number": (
         ("cards", "any_removed_2_players"),
         6,
-        ["cards.any_removed_2_players: found 6", "a card is left"],
+        ["cards.any_removed_2_players: found 6", "a card that is in the deck"],
     ),
     # the board
     "seven coats": (("board", "coats"), [[0, 1]] * 7, ["board.coats: found", "a list of 8 cells"]),

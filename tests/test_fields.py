@@ -161,7 +161,7 @@ def test_positions() -> None:
     ("phase", "pending", "message"),
     [
         (0, {"tile": 5}, "tile: found 5, expected in phase A only the keys"),
-        (1, {}, "slot.*expected this key: phase B needs it"),
+        (1, {}, "slot.*expected this key, which phase B requires"),
         (1, {"slot": 7}, "slot: found 7, expected a whole number from 0 to 6"),
         (2, {"twice": False}, "twice: found False, expected true, or no such key"),
     ],

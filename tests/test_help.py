@@ -27,7 +27,7 @@ def texts(game: TestedGame) -> Any:
 
 
 def spots(one: Any) -> dict[str, Any]:
-    return one.spec.render().svg_and_spots(one, viewer=one.seat)[1]  # type: ignore[no-any-return]
+    return one.spec.render().svg(one, viewer=one.seat).spots  # type: ignore[no-any-return]
 
 
 def positions(game: TestedGame, count: int) -> list[Any]:

@@ -100,12 +100,12 @@ def test_ids_that_do_not_exist_are_refused(action: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "decision '': expected text such as 'MOVE 2'"),
+        ("", "action '': expected text such as 'MOVE 2'"),
         ("   ", "expected text such as 'MOVE 2'"),
-        (None, "decision None: expected text such as"),
-        (14, "decision 14: expected text such as"),
-        ("JUMP 2", "'JUMP' is no kind of decision; the kinds are START, MOVE, DRAW"),
-        ("draw", "'draw' is no kind of decision"),
+        (None, "action None: expected text such as"),
+        (14, "action 14: expected text such as"),
+        ("JUMP 2", "'JUMP' is not a kind of action; the kinds are START, MOVE, DRAW"),
+        ("draw", "'draw' is not a kind of action"),
         ("DRAW 1", "expected 'DRAW' alone"),
         ("END now", "expected 'END' alone"),
         ("START", "expected something from 'START 0' to 'START 7'"),
@@ -132,7 +132,7 @@ def test_ids_that_do_not_exist_are_refused(action: Any, message: str) -> None:
     ],
 )
 def test_bad_text_is_refused(text: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=r"^decision ") as error:
+    with pytest.raises(ValueError, match=r"^action ") as error:
         notation.string_to_action(text)
     assert message in str(error.value)
 
@@ -142,7 +142,7 @@ def test_any_text_is_a_decision_or_refused(text: str) -> None:
     try:
         action = notation.string_to_action(text)
     except ValueError as error:
-        if str(error).startswith("decision "):
+        if str(error).startswith("action "):
             return
         raise
     assert notation.action_to_string(action) == " ".join(text.split())

@@ -131,14 +131,14 @@ def twins(position: Position) -> None:
 # What is changed, and what the message has to say: the key, what stood there, what was expected.
 MALFORMED: dict[str, tuple[Change, str, str, str]] = {
     "unknown key": (put("colour", 1), "colour: no such key (", "1", "one of game, version"),
-    "missing key": (drop("round"), "round", "nothing", "this key: it is missing"),
+    "missing key": (drop("round"), "round", "nothing", "a value for this required key"),
     "unknown key of a seat": (
         put("seats.1.coat", 3),
         "seats[1].coat: no such key (",
         "3",
         "one of pavilions, wild",
     ),
-    "missing key of a seat": (drop("seats.2.used"), "seats[2].used", "nothing", "it is missing"),
+    "missing key of a seat": (drop("seats.2.used"), "seats[2].used", "nothing", "this required key"),
     "another game": (put("game", "copenhagen"), "game", "'copenhagen'", "one of helsinki"),
     "another version": (put("version", 7), "version", "7", "0"),
     "truth value as version": (put("version", False), "version", "False", "0"),
@@ -163,7 +163,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         put("draw_pile", 12),
         "draw_pile",
         "12",
-        "a list of cards: a copy made for one seat",
+        "a list of cards: a copy for one seat",
     ),
     "draw pile of a wrong type": (put("draw_pile", {}), "draw_pile", "{}", "a list of card types"),
     "too many cards": (put("draw_pile", [0] * 101), "draw_pile", "[0, 0", "at most 100 cards"),
@@ -173,7 +173,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
     "count below zero": (put("discard_pile.3", -1), "discard_pile[3]", "-1", "a card count from 0"),
     "too many display slots": (put("display", [None] * 9), "display", "[None, ", "a list of 8"),
     "card type in the display": (put("display.0", -1), "display[0]", "-1", "null or a card type from 0 to 50"),
-    "tile colour": (drop("tile_supply.green"), "tile_supply.green", "nothing", "it is missing"),
+    "tile colour": (drop("tile_supply.green"), "tile_supply.green", "nothing", "this required key"),
     "tile counts": (put("tile_supply.red", [3, 3, 3]), "tile_supply.red", "[3, 3, 3]", "a list of 4"),
     "too many tiles": (put("tile_supply.red.3", 2), "tile_supply.red[3]", "2", "a supply of tiles from 0 to 1"),
     "supply below zero": (put("wild_tiles", -1), "wild_tiles", "-1", "a supply from 0 to 12"),
@@ -257,16 +257,16 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         put("seats.2.hand", {"size": 3, "known": []}),
         "seats[2].hand",
         "{'known'",
-        "a copy made for one seat cannot be played on",
+        "a copy for one seat cannot be continued",
     ),
     "known cards that are not held": (put("seats.0.known.50", 9), "seats[0].known[50]", "9", "in hand"),
     "token": (put("seats.0.token", 8), "seats[0].token", "8", "null or a space from 0 to 7"),
     "token missing": (put("seats.0.token", None), "seats.token", "[None, 2, 2]", "a space for every seat except"),
     "points": (put("seats.0.points", -1), "seats[0].points", "-1", "points from 0"),
-    "bonus card of two seats": (put("seats.1.bonus", 7), "seats[1].bonus", "7", "that nobody else has"),
+    "bonus card of two seats": (put("seats.1.bonus", 7), "seats[1].bonus", "7", "that no other seat has"),
     "bonus card that is left": (put("seats.1.bonus", 5), "seats[1].bonus", "5", "that is not left"),
     "limit of a wrong type": (put("seats.0.limit_lifted", None), "seats[0].limit_lifted", "None", "True or False"),
-    "chance": (put("chance", {}), "chance.word", "nothing", "it is missing"),
+    "chance": (put("chance", {}), "chance.word", "nothing", "this required key"),
     "random word": (put("chance.word", "0x12"), "chance.word", "'0x12'", "16 hexadecimal digits"),
     "random word of a wrong type": (put("chance.word", 12), "chance.word", "12", "16 hexadecimal digits"),
     "no hexadecimal digits": (put("chance.word", "0x" + 16 * "g"), "chance.word", "'0xggg", "16 hexadecimal digits"),
@@ -285,7 +285,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         "1",
         "in phase MAIN only the keys",
     ),
-    "pending key missing": (in_phase("LIFT", resume="MAIN"), "pending.action", "nothing", "phase LIFT needs it"),
+    "pending key missing": (in_phase("LIFT", resume="MAIN"), "pending.action", "nothing", "phase LIFT requires"),
     "pending flag": (put("pending", {"drew": False}), "pending.drew", "False", "true, or no such key"),
     "pending number": (in_phase("MOVE", move=4), "pending.move", "4", "from 5 to 6"),
     "action of another phase": (
@@ -338,7 +338,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         ),
         "pending.unseen_draws[2]",
         "[1]",
-        "at most 0 draws of this seat by now",
+        "at most 0 draws of this seat so far",
     ),
     "discarding before drawing": (
         both(in_phase("DISCARD"), put("to_move", 2)),
@@ -433,7 +433,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         put("pending", {"lifted_now": True}),
         "pending.lifted_now",
         "True",
-        "pending.drew and limit_lifted of the seat to move to be true too",
+        "pending.drew and limit_lifted of the acting seat to be true too",
     ),
     "an action carried out that is not used": (
         in_phase("WILD", action="one_wild_tile", resume="MAIN", wilds_left=1),
@@ -461,7 +461,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         ),
         "phase",
         "'LIFT'",
-        "a phase in which some decision is legal",
+        "a phase with a legal action",
     ),
     "superstructure lifted for another action": (
         both(
@@ -505,7 +505,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         put("seats.1.meadow", 8),
         "seats[1].meadow",
         "8",
-        "at most 0 coats of arms: 8 are still to be won",
+        "at most 0 coats of arms: 8 are still on the board",
     ),
     "more tiles than in the box": (
         put("tile_supply.blue.1", 3),
@@ -549,7 +549,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         "121",
         "at most 120: 7 may follow",
     ),
-    "a version that is no whole number": (put("version", 0.0), "version", "0.0", "0: positions of other versions"),
+    "a version that is no whole number": (put("version", 0.0), "version", "0.0", "0: other versions"),
     "a bonus card that is no whole number": (put("seats.0.bonus", 7.0), "seats[0].bonus", "7.0", "one of 3, 5, 7, 9"),
     "a limit lifted by nothing": (
         put("seats.2.limit_lifted", True),
@@ -840,7 +840,7 @@ def test_a_copy_for_one_seat_shows_what_that_seat_may_see(seat: int) -> None:
             assert shown.pop("hand") == {"size": sum(full.pop("hand")), "known": full["known"]}
         assert shown == full
     assert seen == whole
-    with pytest.raises(ValueError, match=r"draw_pile: found 58, expected .* a copy made for one seat cannot be"):
+    with pytest.raises(ValueError, match=r"draw_pile: found 58, expected .* a copy for one seat cannot be"):
         notation.from_dict(notation.to_dict(game, seat))
 
 

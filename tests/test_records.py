@@ -255,7 +255,10 @@ def test_what_is_wrong_with_a_position_is_said_at_its_key(game: TestedGame, serv
             assert str(path[-1]) in message
             assert found == marked
     missing = {key: value for key, value in good.items() if key != "phase"}
-    assert refused(json.dumps(missing)) == ("position: phase: found nothing, expected this key: it is missing", "{")
+    assert refused(json.dumps(missing)) == (
+        "position: phase: found nothing, expected a value for this required key",
+        "{",
+    )
     short = {**good, "draw_pile": good["draw_pile"][1:]}
     message, found = refused(json.dumps(short))
     assert "draw_pile, discard_pile, display" in message
@@ -265,7 +268,7 @@ def test_what_is_wrong_with_a_position_is_said_at_its_key(game: TestedGame, serv
     seen = played(game)
     half = next(one for i, (one, _) in enumerate(replay_steps(seen)) if i == 40).spec
     one_seat = half.to_dict(next(one for i, (one, _) in enumerate(replay_steps(seen)) if i == 40), 0)
-    assert "a copy made for one seat cannot be played on" in refused(json.dumps(one_seat))[0]
+    assert "a copy for one seat cannot be continued" in refused(json.dumps(one_seat))[0]
     assert kept(server) == before
 
 

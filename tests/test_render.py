@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env.drawing import glyphs
+from helsinki_env.drawing import canvas
 from helsinki_env.drawing.pieces import outline_path
 from helsinki_env.games.helsinki import render
 from helsinki_env.games.helsinki.components import Components, load_components
@@ -225,19 +225,19 @@ def test_the_outline_of_a_tile_has_a_rounded_knee_at_every_corner() -> None:
 
 
 def test_letters() -> None:
-    assert glyphs.num(0.5) == ".5"
-    assert glyphs.num(-0.25) == "-.25"
-    assert glyphs.num(-0.001) == "0"
-    assert glyphs.num(123.456) == "123.5"
-    assert glyphs.outline("")[1] == 0
-    assert glyphs.outline("\u00e9") == glyphs.outline("e")  # an accent is lost, the letter is not
-    assert glyphs.outline("\u6f22")[0].endswith("z")  # a box for what the font does not hold
-    wide = glyphs.text_width("superstructure", 20)
-    assert glyphs.fit_text("superstructure", 20, wide, 5) == ("superstructure", 20)
-    assert glyphs.fit_text("superstructure", 20, wide / 2, 5) == ("superstructure", 10)
-    text, size = glyphs.fit_text("superstructure", 20, wide / 2, 15)
+    assert canvas.num(0.5) == ".5"
+    assert canvas.num(-0.25) == "-.25"
+    assert canvas.num(-0.001) == "0"
+    assert canvas.num(123.456) == "123.5"
+    assert canvas.outline("")[1] == 0
+    assert canvas.outline("\u00e9") == canvas.outline("e")  # an accent is lost, the letter is not
+    assert canvas.outline("\u6f22")[0].endswith("z")  # a box for what the font does not hold
+    wide = canvas.text_width("superstructure", 20)
+    assert canvas.fit_text("superstructure", 20, wide, 5) == ("superstructure", 20)
+    assert canvas.fit_text("superstructure", 20, wide / 2, 5) == ("superstructure", 10)
+    text, size = canvas.fit_text("superstructure", 20, wide / 2, 15)
     assert text.endswith("\u2026")
-    assert glyphs.text_width(text, size) <= wide / 2
+    assert canvas.text_width(text, size) <= wide / 2
 
 
 def test_the_end_is_shown() -> None:

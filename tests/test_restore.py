@@ -271,7 +271,7 @@ def spoilt(name: str, place: Any, value: int) -> Any:
         ("building", 0, 51, "building[0]: found 51, expected 0 to 50"),
         ("pending", 8, 10, "pending[8]: found 10, expected 0 to 9"),
         ("table", 1, 4, "table[1]: found 4, expected 0 to 3"),
-        ("table", 1, 2, "table[1]: found the seat 2, expected one of 2 that are played"),
+        ("table", 1, 2, "table[1]: found 2, expected 0 to 1"),
         ("table", 5, 127, "table[5]: found 127, expected 0 to 100"),
         ("seats", (1, 3), 9, "seats[1, 3]: found 9, expected 0 to 8"),
         ("seats", (1, 7), 4, "seats[1, 7]: found 4, expected 0 to 3"),
@@ -279,7 +279,7 @@ def spoilt(name: str, place: Any, value: int) -> Any:
         ("reshuffled", 0, 127, "reshuffled[0]: found 127, expected 0 to 100"),
         ("boards", (0, 0, 2, 2), 100, "boards[0, 0, 2, 2]: found 100, expected 0 to 7"),
         ("boards", (0, 1, 2, 2), 100, "boards[0, 1, 2, 2]: found 100, expected 0 to 22"),
-        ("known", (1, 5), 60, "known: found more cards than the hand holds"),
+        ("known", (1, 5), 60, "known: found more cards than hand_size"),
     ],
 )
 def test_an_entry_beyond_its_range_is_named(name: str, place: Any, value: int, message: str) -> None:

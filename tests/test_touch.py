@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,10 +42,9 @@ def touches(game: TestedGame, one: Any) -> list[UIAction]:
 def drawn(game: TestedGame, one: Any) -> tuple[dict[str, tuple[float, ...]], float, float]:
     """The spots of the picture that the seat to move sees, and the width and height of that picture."""
     assert game.spec.render is not None
-    svg, spots = game.spec.render().svg_and_spots(one, viewer=one.seat)
-    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', svg)
-    assert size is not None
-    return spots, float(size[1]), float(size[2])
+    svg = game.spec.render().svg(one, viewer=one.seat)
+    assert f'viewBox="0 0 {svg.size[0]:.0f} {svg.size[1]:.0f}"' in svg
+    return svg.spots, *svg.size
 
 
 def filled(one: Any, seat: int) -> set[str]:

@@ -550,7 +550,7 @@ BROKEN: tuple[tuple[str, Any, str], ...] = (
     ("players", 5, "players: found 5, expected 2 to 4"),
     ("seat", 3, "to_move: found 3, expected a seat from 0 to 1"),
     ("phase", 17, "phase: found 17, expected 0 to 9"),
-    ("phase", 3, "pending.card: found nothing, expected this key: phase PAY needs it"),
+    ("phase", 3, "pending.card: found nothing, expected this key, which phase PAY requires"),
     ("hand", 3, r"draw_pile, .*seats.hand, .* found 8, expected 2 of type 0 in all of them"),
     ("discard", -1, r"discard\[0\]: found -1, expected 0 to 100"),
     ("pile_size", 101, "pile_size: found 101"),

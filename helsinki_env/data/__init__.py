@@ -1,11 +1,11 @@
 """Parse and validate external data.
 
-Data from files and command lines is processed in two steps. First, text becomes plain data: nothing is executed, and
-time and memory are bounded for any input. Then `Node` extracts the values; it knows the location of each value and
-reports all errors in one form:
+Data from files and command lines are processed in two steps. First, text is parsed into plain data: nothing is
+executed, and time and memory are bounded for any input. Then `Node` extracts the values. It knows the location of each
+value and reports all errors in one form:
 
     >>> game = parse_json('{"seats": [2, 2.5]}', ValueError, "game.json")
-    >>> game["seats"].entries("numbers of players")[1].integer(2, 4)
+    >>> game["seats"].entries("player counts")[1].integer(2, 4)
     Traceback (most recent call last):
     ...
     ValueError: game.json: seats[1]: found 2.5, expected a whole number from 2 to 4

@@ -1,4 +1,4 @@
-"""Validate plain data: each value knows its location, and all errors have one form; integers, actions and seeds."""
+"""Validate plain data: nodes know their location, and all errors have one form. Also integers, actions and seeds."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ import numpy as np
 
 
 class UserError(ValueError):
-    """An invalid user input; the message names it, the expected value and the remedy.
+    """An invalid user input; the message names it, the expected value and a remedy.
 
-    Commands show these errors as one line. Any other error is a bug in the program.
+    Commands print these errors as one line. Any other error is a bug.
     """
 
 
@@ -51,14 +51,14 @@ def shorten(text: object, most: int = 160) -> str:
 
 
 def choices_text(known: Iterable[object], word: object) -> str:
-    """Return the end of a message, ``"one of a, b, c"``, with suggestions if the word resembles a known one."""
+    """Return the end of a message, ``"one of a, b, c"``, with suggestions for a misspelled word."""
     names = [str(name) for name in known]
     near = get_close_matches(word, names, n=2) if isinstance(word, str) and len(word) <= 100 else []
     listed = ", ".join(names) if len(names) <= 100 else f"{', '.join(names[:20])} and {len(names) - 20} more"
     return f"one of {shorten(listed, 800)}" + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
 
 
-#: Types that need no further check; the full check takes longer than a game step.
+#: Types that need no further check, because the full check takes longer than a game step.
 _INTEGERS = frozenset((int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])))
 
 FAST_INTEGER_TYPES = frozenset((int, np.int64))
@@ -81,7 +81,7 @@ def as_integer(value: Any) -> int | None:
 
 
 def has_boolean(values: Collection[object]) -> bool:
-    """Return whether any value is a boolean; an integer array would silently store it as 0 or 1."""
+    """Return whether any value is a boolean, which an integer array would store as 0 or 1."""
     return not _INTEGERS.issuperset(map(type, values)) and any(map(is_boolean, values))
 
 
@@ -129,7 +129,7 @@ _MISSING = _Missing()
 class Node:
     """An external value and its location. Error messages have the form ``WHERE: found, expected``.
 
-    A missing key gives a node too; any access to its value reports that nothing was found.
+    A missing key also gives a node, which reports that nothing was found when its value is accessed.
 
     Args:
         value: plain data.
@@ -157,7 +157,7 @@ class Node:
 
     @classmethod
     def of(cls, data: Any, error: type[ValueError], what: str) -> Node:
-        """Return data as a node; an existing node is returned unchanged, with its location."""
+        """Return data as a node; an existing node is returned unchanged."""
         return data if isinstance(data, Node) else cls(data, error, what=what)
 
     # location
@@ -186,7 +186,7 @@ class Node:
         return f"{file}: {path}" if path and file else path or file
 
     def fail(self, expected: str, remedy: str = "", found: str | None = None) -> NoReturn:
-        """Raise the error; `found` defaults to the value."""
+        """Raise the error; `found` is the value by default."""
         found = short_repr(self.value) if found is None else found
         raise self.error(f"{self._location()}: found {found}, expected {expected}" + (f" ({remedy})" if remedy else ""))
 
@@ -209,7 +209,7 @@ class Node:
         return self._child(key, self.mapping().value.get(key, default))
 
     def mapping(self, keys: Sequence[str] | None = None) -> Node:
-        """Return the node itself if it is a mapping without unknown keys (`keys` None: any keys)."""
+        """Return the node itself after checking that it is a mapping without unknown keys; None allows any keys."""
         if not isinstance(self.value, Mapping):
             self.fail("a mapping" + ("" if keys is None else f" of some of {', '.join(keys)}"))
         for key, value in self.value.items():
@@ -225,7 +225,7 @@ class Node:
         return [(key, self._child(key, value)) for key, value in self.mapping().value.items()]
 
     def entries(self, what: str, least: int = 0, length: int | None = None, most: int | None = None) -> list[Node]:
-        """Return the elements of a list of a bounded or exact length; `what` names them in the message."""
+        """Return the elements of a list, of a given length or within limits; `what` names them in the message."""
         count = len(self.value) if isinstance(self.value, list | tuple) else -1
         if count < least or length not in (None, count):
             self.fail(f"a list of {what}" if length is None else f"a list of {length} {what}")
@@ -235,7 +235,7 @@ class Node:
 
     @contextmanager
     def usable_for(self, what: str) -> Iterator[None]:
-        """Raise the error if the block, which makes `what` of the data, fails because of their form."""
+        """Raise the error if the block, which converts the data to `what`, fails because of their form."""
         try:
             yield
         except UserError:
@@ -245,7 +245,7 @@ class Node:
             self.fail(f"data for {what}", "the program that wrote the file has changed: write it again", reason)
 
     def verify_digest(self, what: str) -> Node:
-        """Return the node itself if it is an unchanged mapping from `with_digest`; `what` names it in the message."""
+        """Return the node itself after checking its digest from `with_digest`; `what` names it in the message."""
         if not self.mapping()["digest"].is_present:
             self.fail(f"{what}, with its digest")
         digest = digest_of({key: value for key, value in self.value.items() if key != "digest"})
@@ -267,7 +267,7 @@ class Node:
         return number
 
     def number(self, low: float, high: float | None = None, *, inside: bool = False, expected: str = "") -> float:
-        """Return a finite number from `low` to `high`, or with `inside` strictly between them."""
+        """Return a finite number from `low` to `high`; with `inside`, both limits are excluded."""
         number, most = self.value, _MOST_NUMBER if high is None else high
         if not isinstance(number, bool) and isinstance(number, int | float | np.floating):
             fits = low < number < most if inside else low <= number <= most  # false for NaN and infinity
@@ -301,8 +301,8 @@ class Node:
     def build(self, kind: type[T]) -> T:
         """Return a dataclass instance built from a mapping of its fields.
 
-        The dataclass checks its own values and raises ValueErrors that begin with the field name. Fields without a
-        default are required. Fields that begin with an underscore are private and cannot be set.
+        The dataclass validates its values and raises ValueErrors that begin with the field name. Fields without a
+        default are required. Fields that begin with an underscore cannot be set.
         """
         known = [item for item in fields(kind) if not item.name.startswith("_")]  # type: ignore[arg-type]  # a dataclass
         self.mapping([item.name for item in known])

@@ -12,7 +12,7 @@ import yaml
 
 from helsinki_env.data.node import Node, short_repr, shorten
 
-#: Maximum nesting of lists and mappings. Files of the project are nested six deep.
+#: Maximum nesting depth of lists and mappings. Files of the project use at most six levels.
 _MOST_DEPTH = 40
 
 
@@ -35,7 +35,7 @@ def _read_text(path: Path, most: int, error: type[ValueError]) -> str:
 
 #: Maximum file size in bytes. Run files grow with their plans.
 _MOST_JSON = 2**26
-#: Maximum number of values in a text: each takes about 80 bytes in Python.
+#: Maximum number of values in a text; each takes about 80 bytes in Python.
 _MOST_JSON_VALUES = 2**21
 
 
@@ -60,7 +60,7 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
         position = f"line {problem.lineno}, column {problem.colno}"
         raise error(f"{shorten(file) or what}: cannot be read as JSON: {problem.msg} ({position})") from None
     except UnicodeEncodeError:
-        raise error(f"{shorten(file) or what}: cannot be read as JSON: found half of a surrogate pair") from None
+        raise error(f"{shorten(file) or what}: cannot be read as JSON: found a lone surrogate") from None
     except ValueError as problem:
         reason = "found a number with thousands of digits" if "integer string conversion" in str(problem) else problem
         raise error(f"{shorten(file) or what}: cannot be read as JSON: {reason}") from None
@@ -73,13 +73,13 @@ _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def _check_values(text: str) -> None:
-    """Reject a text with many values before parsing; commas within strings count as well."""
+    """Reject a text with too many values before parsing; commas within strings count as well."""
     if text.count(",") + text.count("[") + text.count("{") > _MOST_JSON_VALUES:
         raise ValueError(f"found more than {_MOST_JSON_VALUES:,} values, expected fewer")
 
 
 def _check_depth(text: str) -> None:
-    """Reject deep nesting before parsing: the parser's own limit depends on the depth of the call stack."""
+    """Reject deep nesting before parsing, because the limit of the parser depends on the call stack."""
     if text.count("[") + text.count("{") <= _MOST_DEPTH:
         return
     depth = 0
@@ -137,7 +137,7 @@ def parse_yaml(text: str, error: type[ValueError], file: str = "", what: str = "
 
 
 class _Yaml:
-    """Builds plain data from PyYAML's parser events; PyYAML's constructor has no size limits and more types."""
+    """Builds plain data from parser events of PyYAML, whose constructor has more types and no size limits."""
 
     _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -157,7 +157,7 @@ class _Yaml:
         }
 
     def document(self) -> Any:
-        """Return the single document of the text, None if there is none."""
+        """Return the single document of the text, or None for an empty text."""
         events, data = self.loader, None
         events.get_event()
         if events.check_event(yaml.DocumentStartEvent):

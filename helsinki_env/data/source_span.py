@@ -6,8 +6,6 @@ import json
 import re
 from typing import NamedTuple
 
-__all__ = ["SourceSpan", "span_at", "span_in_json"]
-
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _DECODER = json.JSONDecoder()
@@ -16,7 +14,7 @@ _MOST_MARKED = 120
 
 
 class SourceSpan(NamedTuple):
-    """A span of a text: `start` and `end` as for a slice; line and column of its first character, from 1."""
+    """A span of a text: `start` and `end` of the slice, line and column of the first character, from 1."""
 
     start: int
     end: int
@@ -30,7 +28,7 @@ def span_at(text: str, start: int, end: int) -> SourceSpan:
 
 
 def span_in_json(text: str, path: str) -> SourceSpan | None:
-    """Return the span of the value at a path (`Node.path`) of valid JSON, with its key; None for an empty path.
+    """Return the span of a key and its value at a path (`Node.path`) of valid JSON; None for an empty path.
 
     For a missing value, return the span of the nearest existing parent.
     """

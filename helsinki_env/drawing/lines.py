@@ -1,8 +1,8 @@
-"""Colored text for terminals: styled lines, blocks side by side, boards with walls between their tiles."""
+"""Text: phrases with counts, and colored lines for terminals, in blocks and as boards with walls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from helsinki_env.drawing import palette
@@ -13,12 +13,22 @@ _OUTSIDE = -1_000_000  # not a valid piece: outside the board
 _JOINTS = " \u2575\u2576\u2514\u2577\u2502\u250c\u251c\u2574\u2518\u2500\u2534\u2510\u2524\u252c\u253c"
 INK_ON = ("#ffffff", "#ffffff", "#ffffff", "#ffffff", "#3d2b08")
 
-"""Letters on the colors of tiles and cards."""
+"""Color of letters on each color of tiles and cards."""
 
 
 def pluralize(amount: int, word: str) -> str:
     """Format an amount with its noun in singular or plural: ``1 card``, ``2 cards``."""
     return f"{amount} {word}" if amount == 1 else f"{amount} {word}s"
+
+
+def counts_text(names: Sequence[str], counts: Sequence[int]) -> str:
+    """Format counts with the names of what they count: ``blue x2, red x1``, or ``none``."""
+    return ", ".join(f"{name} x{count}" for name, count in zip(names, counts, strict=True) if count) or "none"
+
+
+def slots_text(names: Sequence[str], cards: Sequence[int | None]) -> str:
+    """Format the cards of a display by slot: ``0 blue; 1 empty``."""
+    return "; ".join(f"{slot} {'empty' if card is None else names[card]}" for slot, card in enumerate(cards))
 
 
 @dataclass
@@ -28,7 +38,7 @@ class TextLine:
     segments: list[tuple[str, str, str, bool]] = field(default_factory=list)
 
     def add(self, text: str, ink: str = "", ground: str = "", bold: bool = False) -> TextLine:
-        """Append a piece and return the line; control characters are replaced by a mark."""
+        """Append a piece and return the line; a mark replaces control characters."""
         self.segments.append((printable(text), ink, ground, bold))
         return self
 
@@ -63,8 +73,13 @@ def add_player_text(line: TextLine, seat: int, text: str) -> None:
     line.add(text, tone.line, tone.base, True)
 
 
+def lines_to_text(lines: Iterable[TextLine], color: bool) -> str:
+    """Return lines with a newline after each, with or without escape sequences."""
+    return "".join(f"{line.to_ansi(color)}\n" for line in lines)
+
+
 def wrap(items: Iterable[TextLine], width: int) -> list[TextLine]:
-    """Return items in lines of at most a width, at least one line."""
+    """Return items in lines of at most `width` columns, at least one line."""
     lines = [TextLine()]
     for item in items:
         if len(lines[-1]) + len(item) > width:
@@ -86,7 +101,7 @@ def join_columns(blocks: list[list[TextLine]], widths: list[int], gap: int) -> l
 
 
 def arrange_blocks(blocks: list[list[TextLine]], block_width: int, width: int) -> list[TextLine]:
-    """Return players' blocks in rows of as many as fit into `width` columns, four as two and two, not three and one."""
+    """Return blocks in rows of as many as fit into `width` columns; four blocks are never split three and one."""
     per_row = max(1, min(len(blocks), (width + 3) // (block_width + 3)))
     if len(blocks) == 4 and per_row == 3:
         per_row = 2
@@ -104,10 +119,10 @@ def walled(
     ground: Callable[[int, int], str],
     cell: Callable[[TextLine, int, int], None],
 ) -> list[TextLine]:
-    """Return a board in ``2 * rows + 1`` lines of ``4 * columns + 1`` characters, walls between different pieces.
+    """Return a board in ``2 * rows + 1`` lines of ``4 * columns + 1`` characters, with walls between pieces.
 
-    `owner` is the piece of the cell in a row (0 is the upper one) and a column, `ground` its color. `cell` adds its
-    three characters to a line.
+    `owner` returns the piece on a cell, given row (from the top) and column, and `ground` its color. `cell` adds the
+    three characters of a cell to a line.
     """
     paving = palette.PAVING
 

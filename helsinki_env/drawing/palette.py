@@ -1,8 +1,7 @@
 """Colors of the drawings.
 
-Pavilions are saturated mid-tones. Player colors differ primarily in lightness (charcoal, ivory, pink, turquoise), and
-the four sides are pale facades, so that the three codes cannot be confused. The pattern of its roofs
-(`pieces.PATTERNS`) also encodes a pavilion's color, as does the letter on cards.
+Tiles are saturated mid-tones, players differ mainly in lightness, and sides are pale, so that the three codes cannot be
+confused. A pattern (`pieces.PATTERNS`) and the letter on cards also encode the color of a tile.
 """
 
 from __future__ import annotations

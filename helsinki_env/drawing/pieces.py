@@ -1,12 +1,19 @@
-"""Pieces shared by games: outlines of tiles, patterns of colors, coats of arms, tokens, backs of cards, panels."""
+"""Pieces shared by games: outlines of tiles, patterns of colors, coats of arms, tokens, backs of cards, panels.
+
+`BaseTableView` holds the facts that the drawings of every game show.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
 
 from helsinki_env.drawing import palette
 from helsinki_env.drawing.canvas import BOLD, MARGIN, PICTURE_WIDTH, Box, Canvas, num, text_width, transform
+from helsinki_env.engine.positions import or_none
 
 CARD_ASPECT = 1.36
 """Height of a card divided by its width."""
@@ -14,6 +21,58 @@ CARD_ASPECT = 1.36
 GridCell = tuple[int, int]  # (row, column)
 Emblem = Callable[[Canvas, float, float, float, str], None]
 """Draws a game's emblem on a canvas: around (x, y), with a given width and color."""
+
+
+@dataclass(frozen=True)
+class BaseTableView:
+    """The contents of a drawing; a game adds its own.
+
+    Attributes:
+        players: number of players.
+        viewer: the viewing seat; None shows all cards.
+        phase: name of the phase.
+        to_move: the acting seat.
+        round: the round, from 1.
+        done: whether the game is over.
+        draw_pile: number of cards in the draw pile.
+        discard: cards in the discard pile, by type.
+        display: card type in each slot, None if it is empty.
+        places: rank of each seat, from 0.
+    """
+
+    players: int
+    viewer: int | None
+    phase: str
+    to_move: int
+    round: int
+    done: bool
+    draw_pile: int
+    discard: tuple[int, ...]
+    display: tuple[int | None, ...]
+    places: tuple[int, ...]
+
+    @property
+    def hand_seat(self) -> int:
+        """The seat whose cards can be played: the viewer, or else the acting seat."""
+        return self.to_move if self.viewer is None else self.viewer
+
+    @staticmethod
+    def common_fields(p: SimpleNamespace, phase: str, viewer: int | None) -> dict[str, Any]:
+        """Return the fields of this class that records of all games have; `p` is a record as plain numbers."""
+        return {
+            "players": p.players,
+            "viewer": viewer,
+            "phase": phase,
+            "round": p.round_number,
+            "done": bool(p.done),
+            "draw_pile": p.pile_size,
+            "display": tuple(map(or_none, p.display)),
+        }
+
+
+def rank_text(rank: int) -> str:
+    """Format a rank from 0: ``1st``."""
+    return ("1st", "2nd", "3rd", "4th")[rank]
 
 
 def outline_path(cells: Iterable[GridCell], x: float, y: float, size: float, inset: float, radius: float) -> str:
@@ -94,9 +153,10 @@ def _dot(x: float, y: float, h: float) -> str:
 
 
 PATTERNS: tuple[Callable[[float, float, float], str], ...] = (square, _plus, _diamond, _stripes, _dot)
-"""Patterns that encode colors without color: square, cross, diamond, stripes, disc.
+"""Patterns that encode the colors: square, cross, diamond, stripes, disc.
 
-Each takes (x, y) and half a width and returns a path; that of the disc is a point, drawn by a broad round stroke.
+The arguments are x, y and half the width; the result is a path. The path of the disc is a point, drawn with a broad
+round stroke.
 """
 
 DOTTED = PATTERNS.index(_dot)
@@ -151,7 +211,7 @@ def card_back_with_emblem(canvas: Canvas, x: float, y: float, width: float, embl
 
 
 def pile(canvas: Canvas, amount: int, x: float, y: float, width: float, emblem: Emblem | None = None) -> None:
-    """Draw a pile of cards with its corner at (x, y): backs with an emblem, or blank faces."""
+    """Draw a pile of cards with its corner at (x, y), as backs with an emblem or as blank faces."""
     if not amount:
         empty_slot(canvas, x, y, width)
         return
@@ -179,9 +239,9 @@ def glow(canvas: Canvas, x: float, y: float, width: float) -> None:
 
 
 def card_spots(canvas: Canvas, cards: Sequence[tuple[int | None, float, float]], width: float) -> None:
-    """Register the regions of a hand's cards, (type, x, y) each in the order drawn; adjacent cards of a type share one.
+    """Register the regions of the cards in a hand, (type, x, y) in the order drawn, as one region per type in a row.
 
-    A card whose type is None shows its back and is not clickable.
+    Cards of type None show their backs and are not clickable.
     """
     for i, (kind, x, y) in enumerate(cards):
         row = [card for card in cards[i:] if card[2] == y]
@@ -207,7 +267,7 @@ def fit_grid(box: Box, rows: int, columns: int, largest: float) -> tuple[float, 
 
 
 def lay_cards(count: int, box: Box, card_width: float, rows: int) -> list[tuple[float, float]]:
-    """Return the corners of cards in rows in a box; they overlap if `rows` have too little space."""
+    """Return the corners of cards in a box; they overlap if they do not fit into `rows` rows."""
     x, y, width, _ = box
     gap = 5.0
     per_row = max(1, int((width + gap) // (card_width + gap)), -(-count // rows))
@@ -245,7 +305,7 @@ def last_action(canvas: Canvas, box: Box, text: str) -> None:
 
 
 def table_header(canvas: Canvas, title: str, emblem: Emblem, label: str) -> float:
-    """Draw the emblem and the name of a game above its table, and a label at the right; return the label's width."""
+    """Draw emblem and name of a game above its table, and a label on the right; return the width of the label."""
     emblem(canvas, MARGIN + 22, 33, 42, palette.GOLD)
     canvas.text(MARGIN + 54, 43, title, 31, fill=palette.PANEL, weight=2.4)
     return canvas.text(PICTURE_WIDTH - MARGIN, 41, label, 22, fill=palette.PANEL, anchor="end", weight=2.4)

@@ -1,4 +1,4 @@
-"""Rasterize a picture: an SVG text to an RGB array. Only this module needs the ``render`` extra."""
+"""Convert SVG documents to pixels. Only this module needs the ``render`` extra."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _MOST_PIXELS = 10_000
 
 
 def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
-    """Convert an SVG document to pixels. Works without a display and without any installed font.
+    """Convert an SVG document to pixels, without a display and without any installed font.
 
     Args:
         svg_text: an SVG document, such as `svg` returns.
-        width: width in pixels; the height follows from the picture.
+        width: width in pixels; the height is proportional.
 
     Returns:
-        Array (height, width, 3), uint8, red, green, blue.
+        RGB array (height, width, 3), uint8.
 
     Raises:
-        MissingExtraError: resvg-py or Pillow is not installed; both come with the extra ``render``.
-        ValueError: the width is not an integer from 1 to 10,000, or the text is not an SVG document.
+        MissingExtraError: if resvg-py or Pillow is missing; the extra ``render`` installs both.
+        ValueError: if the width is not an integer from 1 to 10,000, or the text is not an SVG document.
     """
     pixels = checked_width(width, "width")
     resvg, image = _libraries()
-    # the drawings have no text elements, so loading fonts would only cost time
+    # The drawings have no text elements, so loading fonts would only take time.
     try:
         png = resvg.svg_to_bytes(svg_string=svg_text, width=pixels, skip_system_fonts=True)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Validate external arrays: shape, type and values, for all public functions that call kernels.
+"""Validate the arrays that public functions pass to kernels: shape, type and values.
 
 Kernels do not check array bounds, and a type conversion can turn an invalid value into a valid one. Public functions
 therefore pass their arguments through these functions and call kernels only with the results.
@@ -14,20 +14,6 @@ import numpy.typing as npt
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import gatherer
-
-__all__ = [
-    "INT64",
-    "UINT64",
-    "ArrayError",
-    "action_masks",
-    "fail_mask",
-    "first_invalid_row",
-    "integer_array",
-    "key_array",
-    "mask_array",
-    "record_array",
-    "writable_array",
-]
 
 INT8, INT64, UINT64 = np.dtype(np.int8), np.dtype(np.int64), np.dtype(np.uint64)
 
@@ -62,7 +48,7 @@ def _fits(array: npt.NDArray[Any], shape: Shape) -> bool:
 
 
 def _whole_numbers(name: str, given: object, shape: Shape, expected: str, kinds: str) -> npt.NDArray[Any]:
-    """Return the argument as an array with one of some type kinds (`numpy.dtype.kind`)."""
+    """Return the argument as an array whose `dtype.kind` is in `kinds`; ArrayError for anything else."""
     try:
         array = np.asarray(given)
     except (ValueError, TypeError, OverflowError):
@@ -77,7 +63,7 @@ def _whole_numbers(name: str, given: object, shape: Shape, expected: str, kinds:
 def integer_array(
     name: str, given: object, shape: Shape, low: int, high: int, dtype: np.dtype[Any] = INT64
 ) -> npt.NDArray[Any]:
-    """Return integers from `low` to `high` as a contiguous array; ArrayError for anything else, also for booleans."""
+    """Return integers from `low` to `high` as a contiguous array; ArrayError for anything else, including booleans."""
     bounds = "" if low == -(2**63) else f" from {low} to {high}"
     array = _whole_numbers(name, given, shape, f"whole numbers{bounds}", "iu")
     if array.size and not (int(array.min()) >= low and int(array.max()) <= high):
@@ -95,9 +81,9 @@ def key_array(name: str, given: object, rows: int) -> npt.NDArray[np.uint64]:
 
 
 def writable_array(name: str, given: Any, dtype: np.dtype[Any], rows: int | None) -> npt.NDArray[Any]:
-    """Return an array, (B,), of exactly this dtype for a kernel to write; ArrayError for anything else.
+    """Return an array, (B,), of exactly this dtype that a kernel can write; ArrayError for anything else.
 
-    The result is the argument, or a copy that the caller must copy back.
+    The result is the argument itself, or a copy that the caller must copy back.
     """
     if (
         not isinstance(given, np.ndarray)
@@ -123,7 +109,7 @@ def record_array(name: str, given: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any
 
 @kernel
 def has_invalid_entry(mask):
-    """Whether a mask, int8 (A,), has an entry that is neither 0 nor 1."""
+    """Return whether a mask, int8 (A,), has an entry that is neither 0 nor 1."""
     odd = np.int64(0)
     if len(mask) < _BLOCK:
         for action in range(len(mask)):
@@ -136,7 +122,10 @@ def has_invalid_entry(mask):
 
 @kernel
 def first_invalid_row(masks, some):
-    """Index of the first row, int8 (B, A), that is invalid, or has no 1 if `some` is set; else the number of rows."""
+    """Return the index of the first invalid row of `masks`, int8 (B, A), or the number of rows.
+
+    A row without a 1 is also invalid if `some` is set.
+    """
     for b in range(len(masks)):
         if has_invalid_entry(masks[b]):
             return b
@@ -152,7 +141,7 @@ def first_invalid_row(masks, some):
 def mask_array(name: str, given: Any, rows: int | None = None, ids: int | None = None) -> npt.NDArray[np.int8]:
     """Return action masks, int8 (B, A), contiguous, from integers or booleans; ArrayError for anything else.
 
-    A kernel must still check int8 values (`has_invalid_entry`).
+    The values of an int8 array are not checked; kernels use `has_invalid_entry`.
     """
     if (
         type(given) is np.ndarray
@@ -184,7 +173,7 @@ def action_masks(
 ) -> npt.NDArray[np.int8]:
     """Return action masks, int8 (B, A), contiguous, of 0 and 1 only; ArrayError for anything else.
 
-    `some`: every row needs a legal action.
+    `some`: whether every row needs a legal action.
     """
     masks = mask_array(name, given, rows, ids)
     b = first_invalid_row(masks, some)

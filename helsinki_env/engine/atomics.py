@@ -1,6 +1,6 @@
-"""Atomic int64 variables shared by threads: to wait for each other without sleeping, and to claim work without a lock.
+"""Atomic int64 variables: threads wait for each other without sleeping and claim work without a lock.
 
-Waking a sleeping thread and taking the GIL are slow: together they limited the speed-up of two threads to 1.4.
+Waking a sleeping thread and acquiring the GIL are slow. Together they limited the speed-up of two threads to 1.4.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from numba.core import cgutils, types
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import make_intrinsic
 
-__all__ = ["APART", "fetch_add", "spin_until"]
-
-#: Distance between variables that different threads write, so that they never share a cache line.
+#: Distance in int64 between variables written by different threads, so that no two share a cache line.
 APART = 16
 
 _WORD = ir.IntType(64)
@@ -31,7 +29,7 @@ def _read(words: Any, at: int) -> Any:
 
 
 def _read_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
-    # The pause instruction tells a CPU core that it is in a spin loop.
+    # The pause instruction saves power in a spin loop.
     if builder.module.triple.startswith("x86_64"):
         kind = ir.FunctionType(ir.VoidType(), [])
         builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
@@ -39,7 +37,7 @@ def _read_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:
 
 
 def _take(words: Any, at: int, count: int) -> Any:
-    """Add to a variable atomically and return its previous value, which is unique for each thread."""
+    """Add to a variable atomically and return its previous value, which no other thread receives."""
     found = words[at]
     words[at] += count
     return found
@@ -55,7 +53,7 @@ _look = make_intrinsic(_read, lambda words, at: types.int64(words, at), _read_co
 
 @kernel
 def spin_until(words, at, value, turns):
-    """Return whether a variable reaches a value within `turns` reads; spins without the GIL."""
+    """Spin without the GIL; return whether a variable reaches a value within `turns` reads."""
     for _ in range(turns):
         if _look(words, at) == value:
             return True

@@ -1,12 +1,10 @@
-"""Sets as one int64 with one bit per member: cells, actions, abilities. Each game defines the meaning of the bits."""
+"""Sets of cells, actions or abilities as one int64, one bit per member. Each game defines the meaning of the bits."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from helsinki_env.engine.kernel import kernel
-
-__all__ = ["bit", "lowest_bit", "popcount"]
 
 _K1 = np.uint64(0x5555555555555555)
 _K2 = np.uint64(0x3333333333333333)
@@ -16,7 +14,7 @@ _KF = np.uint64(0x0101010101010101)
 
 @kernel
 def popcount(cells):
-    """Number of members of the set (compiled to a single instruction)."""
+    """Return the number of members of the set (compiled to a single instruction)."""
     x = np.uint64(cells)
     x = x - ((x >> np.uint64(1)) & _K1)
     x = (x & _K2) + ((x >> np.uint64(2)) & _K2)
@@ -26,11 +24,11 @@ def popcount(cells):
 
 @kernel
 def lowest_bit(cells):
-    """Index of the lowest member of a non-empty set."""
+    """Return the index of the lowest member of a non-empty set."""
     return popcount((cells & -cells) - 1)
 
 
 @kernel
 def bit(cell):
-    """The set with only this member."""
+    """Return the set with only this member."""
     return np.int64(1) << np.int64(cell)

@@ -1,12 +1,13 @@
 """Disk cache for the machine code of the kernels.
 
 Numba's own cache checks only the source file of a kernel, not the kernels that it calls, so it would run outdated
-rules. Here, a digest of all rule sources names the folder. Everything else that the machine code depends on (kernel,
-argument types, CPU) names the file. Processes with the same sources share the cache and never load outdated code.
-Players, including external ones, have their own subfolders, so a change of their kernels does not recompile the rules.
+rules. Here, the name of the folder contains a digest of all rule sources. The name of a file depends on everything else
+that determines the machine code: kernel, argument types and CPU. Processes with the same sources share the cache and
+never load outdated code. Players, including external ones, have subfolders, so a change in their kernels does not
+recompile the rules.
 
-Cached machine code is executed without checks. The cache is therefore used only where no other user can write, and
-damaged files are ignored.
+Cached machine code is executed without checks. The cache folder must therefore not be writable by other users.
+Damaged files are ignored.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ from helsinki_env.utils.machine import cache_folder, is_safe
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _PLAYERS, _TRAINING = ((_PACKAGE / name).resolve() for name in ("agents", "training"))
-#: Files with kernels that kernels of other files call, and the constants compiled into them. Only Python calls the
-#: kernels of other files, so a check of their own file is enough.
+#: Files with kernels that kernels in other files call, and with constants that are compiled into these. All other
+#: kernels are called by Python only, so checking their own file is enough.
 _SOURCES = ("engine/*.py", "games/*/*.py", "envs/*kernels.py")
 
-#: The file whose modification time says when its folder was last used, and the number of days until removal.
+#: Name of the file whose modification time is the last use of its folder, and days until an unused folder is removed.
 _USED = "used"
 _DAYS = 30
 _DAY = 24 * 60 * 60
@@ -72,7 +73,7 @@ def open_folder(name: str) -> str:
 
 
 def _note_use(folder: str) -> None:
-    """Mark a folder as used, at most once a day, and then remove sibling folders that were unused for long."""
+    """Mark a folder as used, at most once a day, and then remove sibling folders that have long been unused."""
     marker = os.path.join(folder, _USED)
     now = time.time()
     try:
@@ -93,7 +94,7 @@ def _remove_unused(folder: str, now: float) -> None:
     try:
         if now - os.stat(os.path.join(folder, _USED)).st_mtime < _DAYS * _DAY:
             return
-        # Rename first: a process that starts to use the folder now finds nothing instead of half of it.
+        # Rename first: a process that opens the folder now finds nothing instead of an incomplete folder.
         leaving = f"{folder}.{os.getpid()}"
         os.rename(folder, leaving)
     except OSError:  # a folder without a marker is not ours
@@ -109,7 +110,7 @@ def is_project_file(source: str) -> bool:
 
 
 def source_of(function: Callable[..., Any]) -> str:
-    """Return the source file of a function; for a generated kernel (`engine.fields`) that of its table."""
+    """Return the source file of a function; for a generated kernel (`engine.fields`), the file of its table."""
     file, _ = function.__globals__.get("__generated_from__", (function.__code__.co_filename, ""))
     return str(file)
 
@@ -135,12 +136,12 @@ def folder_for(source: str, rules: str) -> str:
 
 @cache
 def source_version(source: str) -> str:
-    """Return a version name of all kernels that those of a source file may call; "" for files of the rules.
+    """Return a name that changes with any kernel that the kernels of a source file may call; "" for files of the rules.
 
-    It is a digest of all kernel files of the package and of the players, because kernels may call each other.
+    It contains a digest of all kernel files of the package and of the players, because kernels may call each other.
     """
     path = Path(source).resolve()
-    if not path.is_file():  # code typed into an interpreter: its cache is not shared
+    if not path.is_file():  # code from an interpreter session, which is not shared
         return _THIS_PROCESS
     package = next((folder for folder in (_PLAYERS, _TRAINING, _PACKAGE) if path.is_relative_to(folder)), None)
     if package == _PACKAGE:
@@ -166,13 +167,13 @@ def source_version(source: str) -> str:
 
 
 class CompileLocks:  # pragma: no cover  # coverage is measured without the compiler
-    """Files that this process is compiling, so that other processes wait for them instead of compiling them as well.
+    """Claims on files that this process compiles: other processes wait for them instead of compiling them as well.
 
     Claims are byte-range locks on a file, which the system releases when the process ends. Waiting is bounded, because
-    the other process may be suspended. Without lock support, each process compiles on its own.
+    the other process may be suspended. On file systems without locks, each process compiles everything itself.
     """
 
-    #: Seconds to wait for another process; after that, this process compiles itself and never waits again.
+    #: Seconds to wait for another process. After a timeout, this process never waits again.
     patience = 60.0
 
     def __init__(self, folder: str) -> None:
@@ -181,7 +182,7 @@ class CompileLocks:  # pragma: no cover  # coverage is measured without the comp
         self.held: set[int] = set()
 
     def claim(self, name: str) -> bool:
-        """Claim a file; return whether another process held the claim before and may have written the file."""
+        """Claim a file; return whether another process held the claim and may have written the file."""
         if not self.patience:
             return False
         byte, waited, end = self._byte(name), False, time.monotonic() + self.patience
@@ -230,7 +231,7 @@ def register_kernel_source(record: Any, source: str) -> None:
     """Register that code compiled for a record type may call kernels of a source file.
 
     Source files of the project's own players are ignored: the rules never call them, and the cache folders of all other
-    kernels depend on them anyway. The cached code of the rules is therefore the same with and without players.
+    kernels depend on them anyway. The cached code of the rules is therefore the same with and without these players.
     """
     if not is_project_file(source):
         _SOURCES_OF.setdefault(record, set()).add(source)
@@ -245,17 +246,17 @@ def _records(types: Any) -> Iterator[Any]:
 
 
 def _versions(types: Any) -> list[str]:
-    """Return the versions of the game kernels that may be called for the argument types."""
+    """Return the versions of the game kernels that code with these argument types may call."""
     return sorted({source_version(source) for record in _records(types) for source in _SOURCES_OF.get(record, ())})
 
 
 class KernelCache(NullCache):  # pragma: no cover  # coverage is measured without the compiler
-    """The cached code of one kernel in a folder, one file per signature; Numba calls it around a compilation.
+    """The cached code of one kernel, one file per signature; Numba calls its methods around a compilation.
 
-    After any file error (damage, a full disk, a read-only folder) the kernel is compiled in memory.
+    After a file error, such as damage, a full disk or a read-only folder, the kernel is compiled in memory.
     """
 
-    #: File name ending, which distinguishes files of the same kernel.
+    #: File name extension; subclasses cache other code of the same kernel.
     suffix = ""
 
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
@@ -280,7 +281,7 @@ class KernelCache(NullCache):  # pragma: no cover  # coverage is measured withou
         return os.path.join(self.folder, f"{self.name}.{key.hexdigest()[:16]}{self.suffix}")
 
     def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
-        """Return the cached code for a signature, None if there is no usable file."""
+        """Return the cached code for a signature, or None if there is no usable file."""
         target_context.refresh()
         path = self.path(signature, target_context.codegen())
         found = self._read(path, signature, target_context)
@@ -301,23 +302,23 @@ class KernelCache(NullCache):  # pragma: no cover  # coverage is measured withou
                 result = self._restored(target_context, pickle.loads(data))
                 if result.signature.args == sigutils.normalize_signature(signature)[0]:
                     return result
-        except Exception:  # any failure means that the file is damaged
+        except Exception:  # the file is damaged
             pass
         _remove(path)
         return None
 
     def release(self, signature: Any, codegen: Any) -> None:
-        """Release the claim for a signature: its file exists now, or will not be written."""
+        """Release the claim for a signature, whose file now exists or will not be written."""
         self.claims.release(self.path(signature, codegen))
 
     def save_overload(self, signature: Any, result: CompileResult) -> None:
         """Cache the code compiled for a signature."""
         if any(not lifted.can_cache for lifted in result.lifted) or result.library.has_dynamic_globals:
-            return  # it contains addresses of this process
+            return  # the code contains addresses of this process
         data = dumps(self._reduced(result))
         temporary = ""
         try:
-            os.makedirs(self.folder, mode=0o700, exist_ok=True)  # may have been removed since
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)  # another process may have removed it
             handle, temporary = tempfile.mkstemp(prefix="new-", dir=self.folder)
             with open(handle, "wb") as file:
                 file.write(hashlib.sha256(data).digest() + data)

@@ -1,8 +1,8 @@
-"""Helpers to read component files, for any game.
+"""Helpers to read component files of any game.
 
-A file with the key `base` changes another one: it names a bundled file and holds only what differs. Mappings are merged
-key by key, anything else is replaced, and null removes a key. The keys `fact` and `reason` say which fact of the
-components the file changes and why it is plausible; they are not part of the content.
+The key `base` names a bundled file that the file modifies; the other keys hold only the differences. Mappings are
+merged key by key, other values are replaced, and null removes a key. The keys `fact` and `reason` state the modified
+fact of the components and why it is plausible; they are not part of the content.
 """
 
 from __future__ import annotations
@@ -16,18 +16,6 @@ from typing import Any, NamedTuple
 from helsinki_env.data import Node, digest_of, read_yaml
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = [
-    "ChangedFact",
-    "changed_fact",
-    "component_facts",
-    "distinct_values",
-    "facts_digest",
-    "integer_list",
-    "load_component_file",
-    "orientations",
-    "read_shape",
-]
-
 
 def load_component_file(name_or_path: str | Path, error: type[ValueError], read: Callable[[Node, str], Any]) -> Any:
     """Return the facts in a component file, by name or path; read an unchanged file only once.
@@ -40,19 +28,19 @@ def load_component_file(name_or_path: str | Path, error: type[ValueError], read:
 
 @lru_cache(maxsize=64)
 def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Node, str], Any]) -> Any:
-    """Read one file. The modification time is only part of the cache key, so an edited file is read again."""
+    """Read one file. The modification time is an argument so that the cache reads an edited file again."""
     return read(_with_base(read_yaml(path, error)), path.stem)
 
 
 class ChangedFact(NamedTuple):
-    """What a component file changes, and why that is plausible."""
+    """A fact of the components that a file changes, and why the change is plausible."""
 
     fact: str
     reason: str
 
 
 def changed_fact(name_or_path: str | Path, error: type[ValueError]) -> ChangedFact:
-    """Return what a component file changes; `error` if it does not say so."""
+    """Return the fact that a component file changes; raise `error` if the file does not state it."""
     data = read_yaml(find_yaml(name_or_path, "components", error), error)
     return ChangedFact(*(data[key].text(f"the {key}, as text") for key in ("fact", "reason")))
 
@@ -63,14 +51,14 @@ def _with_base(data: Node) -> Node:
         return data
     base = read_yaml(find_yaml(data["base"].text("the name of a component file"), "components", data.error), data.error)
     if base["base"].is_present:
-        data["base"].fail("a component file that has no base itself")
+        data["base"].fail("a component file without a base")
     changes = {key: value for key, value in data.value.items() if key not in ("base", "fact", "reason")}
     data.value = _merged(base.mapping().value, changes)
     return data
 
 
 def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Return a mapping with changes; those that are mappings are merged in turn, and null removes a key."""
+    """Return a mapping with changes; nested mappings are merged recursively, and null removes a key."""
     merged = dict(base)
     for key, value in changes.items():
         if value is None:
@@ -82,24 +70,24 @@ def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def component_facts(components: Any) -> dict[str, Any]:
-    """Return the facts in a dataclass as plain data, without the `name` of the file."""
+    """Return the fields of component data as plain data, without the `name` of the file."""
     facts = asdict(components)
     del facts["name"]
     return facts
 
 
 def facts_digest(components: Any) -> str:
-    """Return 16 hexadecimal digits that identify the facts in a dataclass, ignoring the `name` of the file."""
+    """Return 16 hexadecimal digits that identify component data, ignoring the `name` of the file."""
     return digest_of(component_facts(components))
 
 
 def integer_list(data: Node, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
-    """Return a list of integers from `low` to `high`; `what` names them in the error message."""
+    """Return `length` integers from `low` to `high`; `what` names them in the error message."""
     return tuple(item.integer(low, high) for item in data.entries(what, length=length))
 
 
 def distinct_values(data: Node, read: Iterable[tuple[Node, int]], what: str) -> list[int]:
-    """Return the values of a list's elements, which must all differ; `read` has each element with its value."""
+    """Return the distinct values of a list; `read` yields each element with its value."""
     found: list[int] = []
     for item, value in read:
         if value in found:
@@ -109,7 +97,7 @@ def distinct_values(data: Node, read: Iterable[tuple[Node, int]], what: str) -> 
 
 
 def read_shape(item: Node, marks: str, cells: str) -> tuple[str, ...]:
-    """Return the rows of a drawing such as ``X./XX``: one connected shape of `marks` without empty margins."""
+    """Return the rows of a drawing such as ``X./XX``, a connected shape of `marks` without empty margins."""
     text = item.value
     if not isinstance(text, str) or not text or set(text) - set(f"{marks}./"):
         item.fail(f"a drawing of the characters {', '.join(marks)} and . with / between its rows")

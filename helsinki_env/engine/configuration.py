@@ -1,4 +1,4 @@
-"""Base class of game configurations (frozen, with the loaded component facts), and parsers of their options."""
+"""Base class of game configurations, and parsers of their options."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ class ConfigError(UserError):
 
 
 class Configuration(Generic[ComponentsT]):
-    """Base class of game configurations: frozen dataclasses with at least these fields and a last keyword `_loaded`.
+    """Base class of game configurations, which are frozen dataclasses with at least these fields.
 
-    A subclass may have further tuples of ids of the same kind as `denied`.
+    The last field is the keyword `_loaded`. Further fields may be tuples of ids of the same kind as in `denied`.
 
     Attributes:
         num_players: number of players.
-        denied: what is disabled for single seats, a tuple of ids for each seat.
+        denied: ids disabled for single seats, a tuple for each seat.
         components: component file, name or path.
         reward: one of `REWARDS`.
     """
 
-    #: The function that reads a component file by name, and the module with `build_tables`, which makes tables for
-    #: kernels from it. The module imports kernels, so it is imported on demand.
+    #: The function that reads a component file by name, and the module whose `build_tables` makes the tables for
+    #: kernels. The module imports kernels, so it is imported on demand.
     read_components: ClassVar[Any]
     tables_module: ClassVar[str]
-    #: What can be disabled: names by id, the first id that can be, and the noun with its plural.
+    #: Names of everything that can be disabled, by id; the first id that can be; the noun and its plural.
     disabled_names: ClassVar[tuple[str, ...]] = ()
     first_disabled: ClassVar[int] = 0
     disabled_nouns: ClassVar[tuple[str, str]] = ("", "")
@@ -61,12 +61,12 @@ class Configuration(Generic[ComponentsT]):
     denied: tuple[tuple[int, ...], ...]
     components: str
     reward: str
-    # The component file's name when it was read, and its content. They are saved, pickled and compared as well, so that
-    # edits of the file do not change a game in progress. An argument, so that dataclasses.replace passes it on.
+    # Name and content of the component file when it was read. They are saved, pickled and compared, so that edits of
+    # the file do not change a game in progress. This is an argument so that `dataclasses.replace` copies it.
     _loaded: tuple[str, ComponentsT]
 
     def _load(self) -> Any:
-        """Read the component file unless its content is given; check the common fields; store the results."""
+        """Read the component file unless its content is given; validate and store the common fields."""
         if not isinstance(self.components, str | Path) or not str(self.components):
             self._entry("components").fail(
                 f"the name of a component file, such as {type(self).components!r}, or a path"
@@ -86,9 +86,9 @@ class Configuration(Generic[ComponentsT]):
         return Node(getattr(self, name), ConfigError, name)
 
     def _ids(self, data: Node, also: str = "") -> tuple[int, ...]:
-        """Return distinct ids of what can be disabled, ascending, each given by id or name.
+        """Return distinct ids to disable, ascending, each given by id or name.
 
-        `also` is a further accepted value, for messages.
+        `also` describes another accepted value in messages.
         """
         names, first, noun = self.disabled_names, self.first_disabled, self.disabled_nouns[0]
         found: list[int] = []
@@ -100,7 +100,7 @@ class Configuration(Generic[ComponentsT]):
                 example = f"an {noun}: an id from {first} to {most} or a name such as {names[first]!r}"
                 value = item.integer(first, most, example)
             if value in found:
-                item.fail(f"each {noun} once; {names[value]} is {data.path}[{found.index(value)}] already")
+                item.fail(f"each {noun} once; {names[value]} is also {data.path}[{found.index(value)}]")
             found.append(value)
         return tuple(sorted(found))
 
@@ -123,8 +123,8 @@ class Configuration(Generic[ComponentsT]):
     def replace(self, **changes: Any) -> Self:
         """Return a copy of the configuration with changed values, by the keys of `from_dict`.
 
-        The loaded component facts stay, even if the file has changed, unless `changes` names another file. A change of
-        the number of players resets `denied`, unless `changes` sets it.
+        The loaded component data are kept, even if the file has changed, unless `changes` names a component file.
+        Changing the number of players resets `denied`, unless `changes` sets it.
 
         Raises:
             ConfigError: for an unknown key or an invalid value.
@@ -143,12 +143,12 @@ class Configuration(Generic[ComponentsT]):
 
     @property
     def tables(self) -> Any:
-        """The kernel tables for this component file, built at first use and shared."""
+        """The kernel tables of this component file, built on first use and shared."""
         return import_module(self.tables_module).build_tables(self._loaded[1])
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that identify the values; the component file is identified by its content."""
+        """16 hexadecimal digits that identify the configuration, including the content of the component file."""
         components: Any = self.component_set
         content = self.to_dict() | {"components": components.digest}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
@@ -190,7 +190,7 @@ def read_num_players(data: Node) -> int:
 
 
 def _list_entries(data: Node, expected: str) -> list[Node]:
-    """Return the elements of any collection as entries."""
+    """Return the elements of any collection as nodes."""
     if isinstance(data.value, str | Mapping):
         data.fail(expected)
     try:
@@ -200,20 +200,21 @@ def _list_entries(data: Node, expected: str) -> list[Node]:
     return data.entries(expected)
 
 
-# Options of random episodes: one value, or several to draw from
+# Options of random episodes: one value, or several values to draw from
 
 
 def options_dtype(*names: str) -> np.dtype[Any]:
     """Return the dtype of episode options for kernels: `players`, integers by name, `chance`.
 
-    `players` is the set of player counts (bit = count), 0 as configured; `chance` is the random key of the episode.
+    `players` is the set of player counts (bit = count), or 0 to keep the configured one. `chance` is the random key of
+    the episode.
     """
     fields = [*((name, np.int64) for name in ("players", *names)), ("chance", np.uint64)]
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
 def as_values(value: Any) -> tuple[Any, ...]:
-    """Return the values to draw from; a value that is not a collection becomes a single one."""
+    """Return the values to draw from as a tuple; a single value gives a tuple of one."""
     try:
         return tuple(value)
     except TypeError:  # a single value
@@ -221,7 +222,7 @@ def as_values(value: Any) -> tuple[Any, ...]:
 
 
 def read_player_counts(value: Any) -> tuple[int, ...]:
-    """Return the player counts to draw from; ValueError if there are none, or one is not 2, 3 or 4."""
+    """Return the player counts to draw from; ValueError if there are none or if one is not 2, 3 or 4."""
     counts = tuple(as_integer(n) for n in as_values(value))
     if not counts or any(n not in (2, 3, 4) for n in counts):
         raise ValueError(f"num_players: found {short_repr(value)}, expected 2, 3 or 4, or some of them, such as (2, 3)")
@@ -229,7 +230,7 @@ def read_player_counts(value: Any) -> tuple[int, ...]:
 
 
 def size_range(name: str, value: Any, most: int, what: str) -> tuple[int, int]:
-    """Return the minimum and maximum size of a set to draw, from a number or (low, high); ValueError if invalid."""
+    """Return the minimum and maximum size of a set to draw, given as a number or (low, high); ValueError if invalid."""
     values = as_values(value)
     low, high = values if len(values) == 2 else (value, value)
     low, high = as_integer(low), as_integer(high)

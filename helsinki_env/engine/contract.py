@@ -1,7 +1,7 @@
-"""The kernels that a game must implement. Loops, environments and playouts of any game call them.
+"""The kernels that a game must implement; loops, environments and playouts call them.
 
 `t` is the tables record of the game (its component file as arrays), `g` the record of one game. The type of `g` selects
-the implementation (`helsinki_env.engine.overloads`); a game registers each kernel with `implements`.
+the implementation (`helsinki_env.engine.overloads`). A game registers its kernels with `implement`.
 
 Four more kernels in `helsinki_env.engine.loops` have default implementations based on these. A game may register faster
 ones:
@@ -10,11 +10,16 @@ ones:
 - `update_observation` updates an earlier observation.
 - `observe_part` splits the work among several lanes.
 
-Every game record has the fields `chance` (uint64, random state), `players`, `seat` (the acting seat, or the last one to
-act), `phase`, `done` and `round_number`. It has room for `MAX_SEATS` seats; those beyond `players` stay blank.
+Every game record has the fields `chance` (uint64, random state), `players`, `seat` (the acting seat, or the last acting
+seat), `phase`, `done` and `round_number`. It has space for `MAX_SEATS` seats; those beyond `players` stay blank.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from helsinki_env.engine.overloads import OverloadedKernel
 
@@ -25,6 +30,7 @@ __all__ = [
     "deal",
     "determinize_state",
     "draw_setup",
+    "implement",
     "mark_legal",
     "rank_of",
     "reconstruct_state",
@@ -45,7 +51,7 @@ deal = OverloadedKernel("deal")
 """`deal(t, g, key)`: deal a new game with these options; one random key, uint64, determines all chance."""
 
 mark_legal = OverloadedKernel("mark_legal")
-"""`mark_legal(t, g, mask)`: write 1 for each legal action into `mask`, int8 (ids,), which is all zeros before."""
+"""`mark_legal(t, g, mask)`: write 1 for each legal action into `mask`, int8 (ids,), initially all zeros."""
 
 apply_action = OverloadedKernel("apply_action")
 """`apply_action(t, g, action)`: apply a legal action and all its forced consequences."""
@@ -63,11 +69,17 @@ determinize_state = OverloadedKernel("determinize_state")
 """`determinize_state(t, g, viewer, key, scratch, mask)`: sample what a seat cannot see (determinization).
 
 `key` is a uint64 key. The viewer's observation stays the same; the same observation and key give the same deal.
-Returns whether a consistent deal was found, which is always so for a reachable position. Overwrites `scratch`, a record
-of the game's scratch type, and `mask`, int8 (ids,)."""
+Returns whether a consistent deal was found; one exists for every reachable position. Overwrites `scratch`, a record of
+the game's scratch type, and `mask`, int8 (ids,)."""
 
 score = OverloadedKernel("score")
 """`score(t, g, seat)`: points of a seat if the game ended now."""
 
 rank_of = OverloadedKernel("rank_of")
 """`rank_of(t, g, seat)`: number of seats strictly ahead (rank from 0) if the game ended now; ties share a rank."""
+
+
+def implement(dtype: np.dtype[Any], *kernels: Callable[..., Any]) -> None:
+    """Register kernels of a game under their own names for a record type."""
+    for kernel in kernels:
+        globals()[kernel.__name__].implements(dtype, kernel)

@@ -1,8 +1,8 @@
 """Determinization for search: reconstruct game states from observations and sample the hidden cards.
 
-A search player needs game states in which to try its actions. It derives them from its own observation alone, so that
-no hidden card can leak: `states_from_observations` sets records from the observation, `determinize_batch` samples the
-rest consistently with rules and observation, and `determinize_observation` does both.
+A search player needs game states in which to try actions. It derives them from its own observation alone, so that no
+hidden card can leak. `states_from_observations` fills records from observations, `determinize_batch` samples the hidden
+cards consistently with the rules and the observation, and `determinize_observation` does both.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def states_from_observations(config: Any, observations: Any) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
     Args:
-        config: a configuration with the same component file; other options are read from the observation.
-        observations: int8 (B, F), each of a game that is not over, from the acting seat.
+        config: a configuration with the same component file; other options are taken from the observations.
+        observations: int8 (B, F), from the acting seats of games in progress.
 
     Raises:
         ObservationError: for invalid observations.
@@ -67,7 +67,7 @@ def states_from_observations(config: Any, observations: Any) -> States:
 
 
 def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
-    """Return observations of a given length as int8 (B, F), contiguous; ObservationError if they are invalid."""
+    """Return observations of length `size` as int8 (B, F), contiguous; ObservationError if they are invalid."""
     try:
         rows = np.asarray(observations)
     except (ValueError, TypeError, OverflowError):
@@ -79,20 +79,20 @@ def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
             f"observations: found {rows.dtype} of shape {rows.shape}, expected int8 of shape (B, {size}); from games "
             "with other components?"
         )
-    return np.require(rows, requirements=["C", "A", "W"])  # else Numba compiles kernels for each array layout
+    return np.require(rows, requirements=["C", "A", "W"])  # otherwise Numba compiles kernels for each array layout
 
 
 def valid_observations(table: ObservationTable, observations: Any, bounds: Any, writer: str) -> npt.NDArray[np.int8]:
-    """Return observations, int8 (B, F), contiguous, in which every entry is in its range.
+    """Return observations, int8 (B, F), contiguous, after checking that every entry is in its range.
 
     Args:
-        table: sections of the observation, among them `phase` and `table` with `players` and `turn_order`.
+        table: sections of the observation, including `phase`, and `table` with `players` and `turn_order`.
         observations: the observations.
         bounds: component bounds of the game.
         writer: name of the function that writes observations, for the message.
 
     Raises:
-        ObservationError: naming the row, the entry, the value found and the largest value.
+        ObservationError: for an invalid entry; the message names row, entry, value and range.
     """
     observations = observation_rows(observations, table.layout.size)
     facts, start = table.entry_names("table"), table.layout["table"].start
@@ -101,7 +101,7 @@ def valid_observations(table: ObservationTable, observations: Any, bounds: Any, 
     wrong |= (players < 2) | (players > MAX_SEATS)
     if wrong.any():
         where = f"observations[{int(wrong.argmax())}]"
-        raise ObservationError(f"{where}: found no phase or no players in it; was it written by {writer}?")
+        raise ObservationError(f"{where}: found no phase or no players, expected an observation from {writer}")
     highs = table.highs(bounds)
     outside = observations.view(np.uint8) > highs  # negative values become larger than 127
     if outside.any():
@@ -111,24 +111,24 @@ def valid_observations(table: ObservationTable, observations: Any, bounds: Any, 
     absent = seats >= players
     if absent.any():
         b = int(absent.argmax())
-        found = f"table[{facts.index('turn_order')}]: found the seat {seats[b]}"
-        raise ObservationError(f"observations[{b}]: {found}, expected one of {players[b]} that are played")
+        found = f"table[{facts.index('turn_order')}]: found {seats[b]}"
+        raise ObservationError(f"observations[{b}]: {found}, expected 0 to {players[b] - 1}")
     return observations
 
 
 def determinize_batch(
     config: Any, states: States, viewers: npt.NDArray[np.int64], keys: npt.NDArray[np.uint64]
 ) -> None:
-    """Sample what the viewers cannot see in a batch of records, in place.
+    """Sample the hidden cards of a batch of records in place.
 
     Args:
         config: a configuration with the same component file.
         states: records, (B,); their hidden cards are overwritten.
-        viewers: observing seat of each game, int (B,).
+        viewers: observing seat of each game, integers (B,).
         keys: independent random key of each game, uint64 (B,); the same key gives the same deal.
 
     Raises:
-        ValueError: for any other arrays or invalid seats; nothing is changed in that case.
+        ValueError: for invalid arrays or seats; nothing is changed in that case.
         DeterminizationError: for an unreachable position.
     """
     dtype = spec_of(config).new_states(config, 0).dtype
@@ -147,7 +147,7 @@ def determinize_batch(
 def _determinize_valid(
     config: Any, states: States, viewers: npt.NDArray[np.int64], keys: npt.NDArray[np.uint64]
 ) -> None:
-    """`determinize_batch` for validated arrays."""
+    """Run `determinize_batch` on validated arrays."""
     mask = np.zeros(spec_of(config).num_actions(config), np.int8)
     b = loops.batch_determinize(config.tables[0], states, viewers, keys, new_scratch(config)[0], mask)
     if b >= 0:
@@ -169,7 +169,7 @@ def sample_determinizations(game: BoardGame, count: int, viewer: int | None = No
         game: the game; it is not changed.
         count: number of records.
         viewer: the observing seat; default: the acting seat.
-        seed: any integer >= 0; None: fresh entropy. A larger count extends the same sequence of deals.
+        seed: any integer >= 0; None: fresh entropy. A larger count continues the same sequence of deals.
 
     Raises:
         ValueError: for an invalid seat, count or seed.
@@ -183,7 +183,7 @@ def sample_determinizations(game: BoardGame, count: int, viewer: int | None = No
 
 
 def determinize(game: G, viewer: int | None = None, seed: int | None = None) -> G:
-    """Return a determinization (a copy with new hidden cards); arguments and errors as in `sample_determinizations`."""
+    """Return a copy of a game with new hidden cards; for arguments and errors see `sample_determinizations`."""
     return type(game)._from_valid_state(game.config, sample_determinizations(game, 1, viewer, seed)[0])
 
 
@@ -196,7 +196,7 @@ def determinize_observation(
         config: as for `states_from_observations`.
         observation: int8 (F,), from the acting seat.
         count: number of records.
-        seed: any integer >= 0; None: fresh entropy. A larger count extends the same sequence of deals.
+        seed: any integer >= 0; None: fresh entropy. A larger count continues the same sequence of deals.
 
     Raises:
         ObservationError: for an invalid observation.

@@ -1,10 +1,10 @@
-"""The record of a game as a table of fields: each field is stated once, and everything else is derived from it.
+"""The record of a game as a table of fields. Each field is declared once, and everything else is derived from it.
 
-The table yields the dtype of the record, blank records, the range of every field, kernels that clear or copy fields,
+The table provides the dtype of the record, blank records, the range of every field, kernels that clear or copy fields,
 and the values of a position. `helsinki_env.engine.observation_table` derives the observation from the same fields.
 
 Kernels are generated as source text and compiled, as `dataclasses` does for `__init__`. Tracebacks and compiler
-messages show their lines, and `source_text` returns them.
+messages show the generated lines, and `source_text` returns them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.positions import bit_set, bounded_integer, bounded_integers, cell_list, distinct_integers
 
-__all__ = ["Digits", "Field", "RecordTable", "clear_lines", "generate_kernel", "source_text"]
-
 _INT8_MAX = 127
 
 
 @dataclass(frozen=True)
 class Digits:
-    """Shows a number as `number // base` and `number % base`, each plus an offset; "none" is shown as two zeros."""
+    """Two entries for a number: `number // base` and `number % base`, each plus an offset; two zeros for "none"."""
 
     names: tuple[str, str]
     base: int
@@ -45,22 +43,22 @@ class Field:
 
     Args:
         name: name in the record.
-        dtype: dtype of its numbers.
+        dtype: dtype of a number.
         shape: () for one number; a first axis of `MAX_SEATS` means one row for each seat.
         empty: the value that means "none" or "nothing", -1 or 0; observations show it as 0.
         low: smallest value, apart from `empty`.
         high: largest value, or the name of an attribute of the component bounds.
-        position_high: largest value in a position, if other checks reject smaller ones.
-        scale: divisor for networks; default: the largest value in an observation.
+        position_high: largest value in a position, if other checks reject lower values than `high`.
+        scale: divisor for network inputs; default: the largest value in an observation.
         key: name in observations and positions; default: `name`.
         members: names of the members of a set (bit = index); observations show them as flags.
         options: number of values of a choice; observations show it one-hot.
-        digits: how observations show a number as two.
+        digits: how observations show a number as two entries.
         required: phases that need the field (pending fields only).
         optional: further phases that allow the field (pending fields only).
         in_position: whether positions have a key for the field (pending fields only).
         is_setup: whether the field is a game option and survives a new deal.
-        noun, plural: one of its numbers and all of them, in messages.
+        noun, plural: description of one number and of all numbers, for messages.
     """
 
     name: str
@@ -84,7 +82,7 @@ class Field:
 
     @property
     def public_name(self) -> str:
-        """Its name in observations and positions."""
+        """Name in observations and positions."""
         return self.key or self.name
 
     @property
@@ -94,21 +92,21 @@ class Field:
 
     @property
     def length(self) -> int:
-        """Number of its numbers, for one seat."""
+        """Number of values, for one seat."""
         return int(np.prod(self.shape[self.is_by_seat :]))
 
     @property
     def is_flag(self) -> bool:
-        """Whether its numbers are 0 and 1, which positions show as false and true."""
+        """Whether the field is a flag, which positions show as false or true."""
         return self.high == 1 and self.length == 1 and not self.members and not self.options
 
     @property
     def is_pending(self) -> bool:
-        """Whether it belongs to the operation in progress."""
+        """Whether the field belongs to the operation in progress."""
         return bool(self.required or self.optional)
 
     def high_with(self, bounds: Any) -> Any:
-        """Its largest value, given the component bounds; a sequence if each number has its own."""
+        """Return the largest value, given the component bounds; a sequence if each number has its own limit."""
         if self.members:
             return 2 ** len(self.members) - 1
         if self.options:
@@ -119,7 +117,7 @@ class Field:
 
     @property
     def entry_names(self) -> list[str]:
-        """Names of the entries that show one of its numbers."""
+        """Names of the entries that show one number."""
         if self.digits:
             return list(self.digits.names)
         return [f"{self.public_name}_{member}" for member in self.members] or [self.public_name]
@@ -130,7 +128,7 @@ class Field:
         return self.length * (self.options or len(self.entry_names))
 
     def entry_highs(self, bounds: Any) -> npt.NDArray[Any]:
-        """Largest value of each entry, (entries,)."""
+        """Return the largest value of each entry, (entries,)."""
         if self.digits:
             return np.array(self.digits.highs)
         if self.members or self.options:
@@ -139,13 +137,13 @@ class Field:
         return np.broadcast_to(highs, self.entries)
 
     def entry_scales(self) -> npt.NDArray[Any]:
-        """Divisor of each entry for networks, (entries,)."""
+        """Return the divisor of each entry for networks, (entries,)."""
         return np.broadcast_to(self.entry_highs(None) if self.scale is None else self.scale, self.entries)
 
     # positions
 
     def to_json(self, p: SimpleNamespace, seat: int | None = None) -> Any:
-        """Return its value in a position, for one seat if given."""
+        """Return the value in a position, for one seat if given."""
         value = getattr(p, self.name) if seat is None else getattr(p, self.name)[seat]
         if self.members:
             return cell_list(value)
@@ -156,7 +154,7 @@ class Field:
         return None if self.empty and value == self.empty else value
 
     def from_json(self, entry: Node, bounds: Any, low: int | None = None) -> Any:
-        """Read its value from a position; the error names the key of `entry`."""
+        """Return the value read from a position; errors name the key of `entry`."""
         if self.members:
             return bit_set(distinct_integers(entry, self.noun, self.plural, len(self.members)))
         if self.is_flag:
@@ -173,7 +171,7 @@ class Field:
         return bounded_integers(entry, self.noun, self.plural, high, self.length, low=low)
 
     def is_empty(self, value: Any) -> bool:
-        """Whether a value in plain numbers is empty."""
+        """Return whether a value in plain numbers is empty."""
         return all(number == self.empty for number in value) if isinstance(value, list) else bool(value == self.empty)
 
 
@@ -213,7 +211,7 @@ def indented(lines: Iterable[str]) -> list[str]:
 
 
 def clear_lines(fields: Iterable[Field]) -> Iterator[str]:
-    """Lines that make fields of `g` empty."""
+    """Return the lines of a kernel that make fields of `g` empty."""
     return (f"g.{field.name}{'[:]' if field.shape else ''} = {field.empty}" for field in fields)
 
 
@@ -221,9 +219,9 @@ class RecordTable:
     """The fields of a game's record.
 
     Args:
-        module, file: the module that states them, and its file.
+        module, file: the module that declares them, and its file.
         fields: in any order; the record stores fields with wider numbers first.
-        padding: minimum number of bytes after the fields; a record fills whole cache lines.
+        padding: minimum number of bytes after the fields. A record fills whole cache lines.
     """
 
     def __init__(self, module: str, file: str, fields: Sequence[Field], padding: int = 0) -> None:
@@ -252,7 +250,7 @@ class RecordTable:
         return states
 
     def ranges(self, bounds: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the smallest and the largest value of every field as two records, (1,) each."""
+        """Return the smallest and the largest value of every field, as two records of shape (1,)."""
         lows, highs = self.new_states(1), self.new_states(1)
         for field in self.fields.values():
             lows[field.name] = field.empty or field.low
@@ -262,7 +260,7 @@ class RecordTable:
         return lows, highs
 
     def kernel(self, head: str, lines: Iterable[str], names: Mapping[str, Any] | None = None) -> Callable[..., Any]:
-        """Return the kernel with a head and a body."""
+        """Return the kernel with a given head and body."""
         text = "\n".join([head, *indented([*lines] or ["pass"])]) + "\n"
         return generate_kernel(text, names or {}, self.module, self.file)
 
@@ -272,7 +270,7 @@ class RecordTable:
         return self.kernel("def clear(g):", clear_lines(field for field in self.fields.values() if not field.is_setup))
 
     def clear_pending(self, *phases: int) -> Callable[..., Any]:
-        """Return `clear_pending(g)`: clear the pending fields that occur only in these phases; default: all of them."""
+        """Return a kernel of `g` that clears pending fields: those that occur only in these phases; default: all."""
         ending = [
             field for field in self.pending.values() if not phases or {*field.required, *field.optional} <= {*phases}
         ]
@@ -280,7 +278,7 @@ class RecordTable:
 
     @cached_property
     def copy_setup(self) -> Callable[..., Any]:
-        """`copy_setup(g, setup)`: copy the game options from anything with these fields."""
+        """`copy_setup(g, setup)`: copy the game options from a record with these fields."""
         lines = []
         for field in (self.fields[name] for name in self.setup):
             if field.shape:
@@ -291,7 +289,7 @@ class RecordTable:
 
     @cached_property
     def fits_phase(self) -> Callable[..., Any]:
-        """`fits_phase(g)`: whether the phase has all pending fields that it requires and only fields that it allows."""
+        """`fits_phase(g)`: return whether the pending fields that are set fit the phase."""
 
         def lines() -> Iterator[str]:
             yield "phase = 1 << np.int64(g.phase)"
@@ -333,8 +331,8 @@ class RecordTable:
             data: the pending fields by key.
             phases: names of the phases.
             bounds: component bounds.
-            readers: return the values of some keys, or write them into `p` and return None. A reader whose key is no
-                pending field reads a key that every phase allows.
+            readers: functions for some keys, which return the value, or write it into `p` and return None. Every phase
+                allows a key with a reader that is not a pending field.
         """
         stated = {key: field for key, field in self.pending.items() if field.in_position}
         required = {key for key, field in stated.items() if p.phase in field.required}
@@ -355,4 +353,4 @@ class RecordTable:
             setattr(p, field.name, value)
         for key in sorted(required):
             if not data[key].is_present:
-                data[key].fail(f"this key: phase {phases[p.phase]} needs it")
+                data[key].fail(f"this key, which phase {phases[p.phase]} requires")

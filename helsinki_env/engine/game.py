@@ -1,4 +1,4 @@
-"""A single game as an object, for people, search and tests. Each game has its own subclass."""
+"""A single game as an object, for interactive use, search and tests. Each game has its own subclass."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BoardGame:
     Args:
         config: configuration of the game; default: the standard game.
         seed: any integer >= 0; the same seed deals the same game. None: fresh entropy.
-        stream: number of an independent game under the same seed (a vector environment gives each game its own).
+        stream: index of an independent game with the same seed; vector environments number their games.
 
     Attributes:
         spec: specification of the game.
@@ -60,10 +60,10 @@ class BoardGame:
 
     @classmethod
     def from_state(cls, config: Any, state: Any) -> Self:
-        """Return a game that continues from a copy of a record (an element of a batch with the same components).
+        """Return a game that continues from a copy of a record, such as an element of a batch with the same components.
 
         Raises:
-            ValueError: if the record has another type or number of players, or is not a valid game state.
+            ValueError: if the record has the wrong type or number of players, or is not a valid game state.
         """
         states = cls.spec.new_states(cls.spec.check_config(config), 1)
         dtype = getattr(state, "dtype", None)
@@ -86,7 +86,7 @@ class BoardGame:
 
     @classmethod
     def _from_valid_state(cls, config: Any, state: Any) -> Self:
-        """As `from_state`, for a validated record: nothing is checked."""
+        """Return a game from a validated record, without the checks of `from_state`."""
         game = cls.__new__(cls)
         states = cls.spec.new_states(config, 1)
         states[0] = state
@@ -97,7 +97,7 @@ class BoardGame:
 
     @property
     def state(self) -> Any:
-        """The record of the game, a view, for tools; agents use `observation()`."""
+        """A view of the game's record, for tools; agents use `observation()`."""
         return self._states[0]
 
     @property
@@ -107,12 +107,12 @@ class BoardGame:
 
     @property
     def seat(self) -> int:
-        """The acting seat; when the game is over, the seat that acted last."""
+        """The acting seat, or the last acting seat of a finished game."""
         return int(self._states["seat"][0])
 
     @property
     def phase(self) -> str:
-        """The name of the current phase, which is the kind of action to choose."""
+        """The current phase, which determines the kinds of actions to choose from."""
         return self.spec.phases[int(self._states["phase"][0])]
 
     @property
@@ -154,7 +154,7 @@ class BoardGame:
         return found
 
     def observation(self, seat: int | None = None) -> npt.NDArray[np.int8]:
-        """Return a seat's observation, int8 (F,); default: the acting seat. See `unpack` of its module."""
+        """Return the observation of a seat, int8 (F,); default: the acting seat."""
         chosen = self.seat if seat is None else self.validate_seat(seat)
         out = np.zeros(self.spec.observation_size(self.config), np.int8)
         self._specialized(loops.observe_single, chosen, out)(self._tables, self._states, chosen, out)
@@ -167,7 +167,7 @@ class BoardGame:
     def ranks(self) -> npt.NDArray[np.int64]:
         """Return the rank of every seat if the game ended now, int64 (players,).
 
-        0 is first; tied players share a rank where the game has ties.
+        0 is the first rank. Tied players share a rank if the game has ties.
         """
         return self._scores_and_ranks()[1]
 
@@ -184,13 +184,13 @@ class BoardGame:
         return chosen
 
     def validate_viewer(self, viewer: int | None) -> int | None:
-        """Return a seat that looks on, or None for all cards, unchanged; ValueError for any other value."""
+        """Return an observing seat, or None for all cards, unchanged; ValueError for any other value."""
         if viewer is None or (as_integer(viewer) is not None and 0 <= viewer < self.num_players):
             return viewer
         raise ValueError(f"viewer: found {viewer!r}, expected None or a seat from 0 to {self.num_players - 1}")
 
     def to_dict(self, seat: int | None = None) -> dict[str, Any]:
-        """Return the game as plain data, or the part that one seat may see; ValueError if the game writes none."""
+        """Return the game as plain data, or what one seat may see of it; ValueError if the game has no positions."""
         if self.spec.to_dict is None:
             raise UserError(f"game: found {self.spec.name}, expected a game that writes positions")
         return self.spec.to_dict(self, seat)
@@ -216,26 +216,26 @@ class BoardGame:
     # copies
 
     def clone(self) -> Self:
-        """Return an independent copy with the same random state; equal actions lead to equal games."""
+        """Return an independent copy, including the random state: the same actions give the same game."""
         game = type(self).__new__(type(self))
         game._attach(self.config, copy_states(self._states))
         return game
 
     def __copy__(self) -> Self:
-        """Return an independent copy, as `clone`: a shallow copy would share the game's state."""
+        """Return `clone()`, because a shallow copy would share the state."""
         return self.clone()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return an independent copy, as `clone`."""
+        """Return `clone()`."""
         return self.clone()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle configuration and state; the loaded game continues from the same state."""
-        plain = type(self).__module__ == __name__  # a class from `game_class`, which the configuration determines
+        """Pickle the configuration and the state."""
+        plain = type(self).__module__ == __name__  # a class made by `game_class`
         return _restored, (None if plain else type(self), self.config, self._states.tobytes())
 
     def __eq__(self, other: object) -> bool:
-        """Return whether game options and state are equal byte for byte; reward types may differ."""
+        """Return whether game options and states are equal; reward types may differ."""
         if not isinstance(other, BoardGame):
             return NotImplemented
         if type(self.config) is not type(other.config) or self._states.tobytes() != other._states.tobytes():
@@ -243,13 +243,13 @@ class BoardGame:
         return bool(self.config.replace(reward=other.config.reward) == other.config)
 
     def _repr_svg_(self) -> str | None:
-        """Return the picture of the game for a notebook; None for a game without drawings."""
+        """Return the picture of the game for notebooks, or None for a game without drawings."""
         return None if self.spec.render is None else str(self.spec.draw(self, "svg"))
 
     __hash__ = None  # type: ignore[assignment]  # games are mutable
 
     def __repr__(self) -> str:
-        """Return players, round, phase and seat in one line."""
+        """Return a line with players, round, phase and seat."""
         what = "over" if self.done else f"{self.phase} of seat {self.seat}"
         return f"{type(self).__name__}({self.num_players} players, round {self.round}, {what})"
 
@@ -261,12 +261,12 @@ _CLASSES: dict[str, type[BoardGame]] = {}
 
 
 def game_class(spec: GameSpec) -> type[BoardGame]:
-    """Return the class of single games; a game without its own class gets a generic one."""
+    """Return the class of single games, a generic one if the game does not define its own."""
     return _CLASSES.get(spec.name) or type("Game", (BoardGame,), {"__slots__": (), "spec": spec})
 
 
 def make_game(name: str, seed: int | None = None, **options: Any) -> BoardGame:
-    """Return a new game by name, as in ``make_game(name, seed=7, num_players=3)``.
+    """Return a new game, as in ``make_game(name, seed=7, num_players=3)``.
 
     Args:
         name: name of a registered game; the error for an unknown name lists them.

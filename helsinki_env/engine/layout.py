@@ -1,4 +1,4 @@
-"""Layouts of observations and actions: offsets and meanings of fields and of kinds of actions; their pages."""
+"""Layouts of observations and actions: offsets, meanings, and documentation pages."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def make_layout(fields: Iterable[tuple[str, tuple[int, ...], str]]) -> Observati
 def unpack_seat_sets(
     flags: npt.NDArray[np.int8], shape: tuple[int, ...], viewers: npt.NDArray[np.int64], seats: int
 ) -> npt.NDArray[np.int16]:
-    """Return one set per absolute seat, int16 (B, seats); bit i is member i.
+    """Return one set for each seat, int16 (B, seats), in which bit i is member i.
 
     Args:
-        flags: membership flags by seat relative to the viewer, int8 (B, 4 n).
+        flags: flags of the members by seat relative to the viewer, int8 (B, 4 n).
         shape: shape of a row, (4, n), n at most 15.
         viewers: observing seats, int64 (B,).
         seats: number of seats.
@@ -145,7 +145,7 @@ class ActionTable:
 def action_table_lines(
     kinds: Iterable[tuple[str, int]], arguments: Mapping[str, str], action_to_string: Callable[[int], str]
 ) -> list[str]:
-    """Return the Markdown table of the kinds of actions, given their numbers of ids and meanings of their arguments."""
+    """Return the Markdown table of action kinds, given the number of ids and the meaning of the argument of each."""
     lines = ["| kind | ids | argument | first and last as text |", "| --- | --- | --- | --- |"]
     first = 0
     for name, size in kinds:

@@ -1,9 +1,7 @@
 """The range of every field of a game's records, to validate untrusted records.
 
-Kernels use field values as array indices, and Python code uses them as shift amounts and loop bounds. Every validation
-of a record therefore starts here, before any field is converted or looked up.
-
-A game registers its ranges with `register_limits`, by the type of its records.
+Kernels use field values as array indices, and Python code uses them as shift amounts and loop bounds. The validation of
+a record therefore starts with these ranges. A game registers them with `register_limits`, by the dtype of its records.
 """
 
 from __future__ import annotations
@@ -20,8 +18,6 @@ import numpy.typing as npt
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.states import States
 
-__all__ = ["Limits", "check_ranges", "fail_field", "limits_of", "register_limits"]
-
 
 @dataclass(frozen=True)
 class Limits:
@@ -32,17 +28,17 @@ class Limits:
     most: States
 
 
-#: By record dtype: the dtype of the tables, and the function that returns the limits for given tables.
+#: Dtype of the tables, and the function that returns the limits for given tables, by record dtype.
 _BY_DTYPE: dict[np.dtype[Any], tuple[np.dtype[Any], Callable[[Any], Limits]]] = {}
 
 
 def register_limits(dtype: np.dtype[Any], tables: np.dtype[Any], limits: Callable[[Any], Limits]) -> None:
-    """Register the ranges for a record type; `tables` is the dtype of its tables record, the input of `limits`."""
+    """Register the ranges of a record type; `limits` takes a tables record, whose dtype is `tables`."""
     _BY_DTYPE[dtype] = tables, limits
 
 
 def limits_of(tables: Any, dtype: np.dtype[Any]) -> Limits | None:
-    """Return the limits for a record type, None if its game has none; ValueError for the tables of another game."""
+    """Return the limits of a record type, or None if its game has none; ValueError for the tables of another game."""
     if dtype not in _BY_DTYPE:
         return None
     kind, limits = _BY_DTYPE[dtype]
@@ -58,11 +54,11 @@ def fail_field(b: int, name: str, found: Any, expected: str) -> NoReturn:
 
 @kernel
 def _first_outside(words, halves, small, low_words, low_halves, low_small, most_words, most_halves, most_small, ends):
-    """Index of the first record with a field outside its range, or the number of records.
+    """Return the index of the first record with a field outside its range, or the number of records.
 
     The fields are read as unsigned integers, so a value below the minimum wraps around to one above the maximum.
     """
-    # Unsigned indices need no test for negative values, so the compiler can vectorize the loops.
+    # Unsigned indices need no check for negative values, so the compiler can vectorize the loops.
     of_words, of_halves, begin, end = ends[0] // 8, ends[1] // 2, np.uint64(ends[1]), np.uint64(ends[2])
     for b in range(len(small)):
         outside = False
@@ -85,7 +81,7 @@ def _views(states: States) -> list[npt.NDArray[Any]]:
 
 @lru_cache(maxsize=16)
 def _ends(dtype: np.dtype[Any]) -> npt.NDArray[np.int64]:
-    """Byte offsets at which the 8-, 2- and 1-byte fields end."""
+    """Return the byte offsets at which the 8-, 2- and 1-byte fields end."""
     fields: dict[str, Any] = dict(dtype.fields or {})
     ends, end = [], 0
     for width in (8, 2, 1):
@@ -104,9 +100,9 @@ def first_out_of_range(states: States, limits: Limits) -> int:
 
 
 def check_ranges(states: States, tables: Any, names: Sequence[str] | None = None) -> None:
-    """Check that every field (of `names`) of records, (B,), is in its range; ValueError otherwise.
+    """Check that every field of records, (B,), or every field in `names`, is in its range; ValueError otherwise.
 
-    `tables` is ``config.tables[0]``. A game without registered ranges accepts everything.
+    `tables` is ``config.tables[0]``. Records of a game without registered ranges are not checked.
     """
     limits = limits_of(tables, states.dtype)
     if limits is None:

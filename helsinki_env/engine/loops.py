@@ -1,6 +1,6 @@
 """Loops over batches of records of any game: deal, step, observe, score.
 
-Every game has its own random state, so threads can process slices of a batch independently; the results are the same.
+Every game has its own random state, so threads can process slices of a batch independently with the same results.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def _observe_whole(t, g, viewer, out, turned):
 update_observation = OverloadedKernel("update_observation", _observe_whole)
 """`update_observation(t, g, viewer, out, turned)`: update `out`, which holds an earlier observation of the same deal.
 
-`turned`: the earlier observation was from another seat. Otherwise the viewer has been the acting seat ever since. The
-default rewrites everything; a game may register a kernel that skips unchanged entries."""
+`turned`: whether the earlier observation was from another seat. If not, the viewer has been the acting seat ever since.
+The default rewrites everything; a game may register a kernel that skips unchanged entries."""
 
 
 @kernel
@@ -81,7 +81,7 @@ def _observe_on_lane_0(t, g, viewer, out, lane, lanes):
 
 
 observe_part = OverloadedKernel("observe_part", _observe_on_lane_0)
-"""`observe_part(t, g, viewer, out, lane, lanes)`: write one lane's share of the entries of `observe`.
+"""`observe_part(t, g, viewer, out, lane, lanes)`: write the share of one lane of the entries of `observe`.
 
 On a GPU, the 32 threads of a warp share the work on a game. By default lane 0 writes everything; a game may register a
 parallel kernel."""
@@ -89,7 +89,7 @@ parallel kernel."""
 
 @kernel
 def batch_deal(t, states, seeds, streams, episodes):
-    """Deal every game of `states`, (B,); seeds, streams, episodes are uint64 (B,)."""
+    """Deal every game of `states`, (B,); seeds, streams and episodes are uint64 (B,)."""
     for b in range(len(states)):
         deal(t, states[b], initial_state(seeds[b], streams[b], episodes[b]))
 
@@ -112,8 +112,8 @@ def batch_observe(t, states, viewers, out):
 def batch_step(t, states, actions, masks):
     """Step every game that is not over and write its new mask.
 
-    `actions` int64 (B,); `masks` int8 (B, ids): legal actions, overwritten with the new masks. Return -1, or the index
-    of the first game whose action is illegal; games before that one have been stepped.
+    `actions` is int64 (B,). `masks`, int8 (B, ids), holds the legal actions and is overwritten with the new masks.
+    Return -1, or the index of the first game whose action is illegal; the games before it have been stepped.
     """
     for b in range(len(states)):
         g = states[b]
@@ -129,12 +129,12 @@ def batch_step(t, states, actions, masks):
 
 @kernel
 def deal_single(tables, states, setup, seed, stream, episode):
-    """Deal one game with the options of a record; `setup` is an array (1,), tables and states as for `step_single`."""
+    """Deal one game with the options of a record; tables, states and setup are arrays (1,)."""
     copy_setup(states[0], setup[0])
     deal(tables[0], states[0], initial_state(seed, stream, episode))
 
 
-#: An invalid action for which kernels of one game only write what the acting seat may see.
+#: An invalid action for which `step_single` only writes the mask.
 MASK_ONLY = -(2**63)
 
 
@@ -142,8 +142,8 @@ MASK_ONLY = -(2**63)
 def step_single(tables, states, action, mask):
     """Step one game that is not over and write its new mask; return whether the action was legal (else no change).
 
-    `tables`, `states`: arrays (1,), because Numba unboxes an array in a tenth of the time of a record. `mask` int8
-    (ids,): legal actions, overwritten with the new mask. `MASK_ONLY` is not legal, but the mask is written.
+    `tables` and `states` are arrays (1,), because Numba unboxes an array ten times as fast as a record. `mask`, int8
+    (ids,), holds the legal actions and is overwritten. `MASK_ONLY` is illegal, but the mask is written.
     """
     legal = 0 <= action < len(mask) and mask[action] != 0
     if legal:
@@ -174,7 +174,7 @@ def batch_scores(t, states, scores, ranks):
 def batch_reconstruct(t, observations, states):
     """Set a record from each observation, int8 (B, F).
 
-    Return (-1, -1), or the index of the first inconsistent observation and its return value of `reconstruct_state`.
+    Return (-1, -1), or the index of the first inconsistent observation and the result of `reconstruct_state` for it.
     """
     for b in range(len(states)):
         error = reconstruct_state(t, states[b], observations[b])
@@ -185,7 +185,7 @@ def batch_reconstruct(t, observations, states):
 
 @kernel
 def batch_determinize(t, states, viewers, keys, scratch, mask):
-    """Sample what seat `viewers[b]`, int64 (B,), cannot see of every game; `keys` uint64 (B,), one key per game.
+    """Sample the cards hidden from seat `viewers[b]`, int64 (B,), in every game; `keys` are uint64 (B,).
 
     Return -1, or the index of the first game without a consistent deal.
     """

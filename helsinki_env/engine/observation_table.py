@@ -1,8 +1,8 @@
-"""The observation of a seat as a table: its sections in order, and the record fields that each of them shows.
+"""The observation of a seat as a table: its sections in order, and the record fields that each section shows.
 
-The table yields the layout of the observation, the largest value and the divisor of each entry, and three kernels:
+The table provides the layout of the observation, the largest value and the divisor of each entry, and three kernels:
 `write` writes the fields with SIMD operations, `write_part` writes the share of one GPU lane, and `read` reads the
-fields back. Boards and hidden cards have no entry here: the game writes them, in sections that show no field.
+fields back. The game itself writes boards and hidden cards, in sections that show no field.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ import numpy.typing as npt
 from helsinki_env.engine.bits import lowest_bit
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.fields import Field, RecordTable, clear_lines, indented
+from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.layout import ObservationLayout, make_layout
 from helsinki_env.engine.vectors import clearer, copier, gatherer, spreader, storer
-
-__all__ = ["Computed", "ObservationTable", "Section"]
 
 _WIDTHS = (1, 2, 4, 8, 16)
 _NEXT_SEAT = "seat = seat + 1 if seat + 1 < players else np.int64(0)"
@@ -29,7 +28,7 @@ _NEXT_SEAT = "seat = seat + 1 if seat + 1 < players else np.int64(0)"
 
 @dataclass(frozen=True)
 class Computed:
-    """An entry without a field: a kernel expression of `t`, `g`, `viewer` and, in a section by seat, `seat`."""
+    """An entry computed by an expression of `t`, `g`, `viewer` and, in a section by seat, `seat`."""
 
     name: str
     expression: str
@@ -43,11 +42,11 @@ class Computed:
         return [self.name]
 
     def entry_highs(self, bounds: Any) -> npt.NDArray[Any]:
-        """Largest value of the entry, (1,)."""
+        """Return the largest value of the entry, (1,)."""
         return np.array([getattr(bounds, self.high) if isinstance(self.high, str) else self.high])
 
     def entry_scales(self) -> npt.NDArray[Any]:
-        """Divisor of the entry for networks, (1,)."""
+        """Return the divisor of the entry for networks, (1,)."""
         return np.array([self.high if self.scale is None else self.scale])
 
 
@@ -57,8 +56,8 @@ class Section:
 
     Args:
         name: name of the section.
-        description: description in the documentation; `{}` becomes the names of its entries.
-        shows: a field, or several fields and computed entries; (): the game writes the section.
+        description: description in the documentation; the names of the entries replace `{}`.
+        shows: a field, or several fields and computed entries; () if the game writes the section.
         shape: shape of the section; default: derived from the fields.
         high, scale: largest value and divisor of the entries of a section that the game writes.
         own: whether the section shows only the viewer's row of a field by seat.
@@ -71,6 +70,54 @@ class Section:
     high: Any = 1
     scale: Any = 1
     own: bool = False
+
+
+def boards_section(planes: Sequence[str], rows: int, columns: int, last_code: int, tiles: int) -> Section:
+    """Return the section of all boards: planes of tile codes, of tiles in the order built, and two planes of flags.
+
+    Args:
+        planes: names of the four planes.
+        rows: number of rows of a board.
+        columns: number of columns.
+        last_code: largest code of a tile.
+        tiles: maximum number of numbered tiles on a board.
+    """
+    return Section(
+        "boards",
+        "every board: planes " + ", ".join(planes),
+        shape=(MAX_SEATS, len(planes), rows, columns),
+        high=np.reshape([last_code, tiles, 1, 1], (4, 1, 1)),  # by plane
+        scale=np.reshape([last_code, 12, 1, 1], (4, 1, 1)),
+    )
+
+
+_spread_codes, _spread_numbers = spreader(64, 3), spreader(64, 5)
+_spread_flags, _spread_half = spreader(64), spreader(32)
+
+
+@kernel
+def write_planes(out, at, size, codes, numbers, marks, coats):
+    """Write the planes of a board of `size` cells with SIMD operations, and nothing after them.
+
+    `codes` and `numbers` have one set of cells for each binary digit; `marks` and `coats` are sets.
+    """
+    _spread_codes(out, at, codes)
+    _spread_numbers(out, at + size, numbers)
+    _spread_flags(out, at + 2 * size, (marks,))
+    _spread_half(out, at + 3 * size, (coats,))
+    _spread_half(out, at + 4 * size - 32, (coats >> (size - 32),))
+
+
+@kernel
+def write_planes_part(out, at, size, codes, numbers, marks, coats, lane, lanes):
+    """Write one lane's share of the entries of `write_planes`."""
+    (c0, c1, c2), (n0, n1, n2, n3, n4) = codes, numbers
+    for cell in range(lane, size, lanes):
+        out[at + cell] = c0 >> cell & 1 | (c1 >> cell & 1) << 1 | (c2 >> cell & 1) << 2
+        digits = n0 >> cell & 1 | (n1 >> cell & 1) << 1 | (n2 >> cell & 1) << 2
+        out[at + size + cell] = digits | (n3 >> cell & 1) << 3 | (n4 >> cell & 1) << 4
+        out[at + 2 * size + cell] = marks >> cell & 1
+        out[at + 3 * size + cell] = coats >> cell & 1
 
 
 class ObservationTable:
@@ -107,7 +154,7 @@ class ObservationTable:
         return tuple(name for part in parts for name in part.entry_names)
 
     def highs(self, bounds: Any) -> npt.NDArray[np.uint8]:
-        """Return the largest value of each entry, (F,), given the component bounds (hashable); the smallest is 0."""
+        """Return the largest value of each entry, (F,), given the component bounds; the smallest is 0."""
         if bounds not in self._highs:
             parts = [
                 one.filled(one.section.high, [part.entry_highs(bounds) for part in one.parts]) for one in self._sections
@@ -143,9 +190,9 @@ class ObservationTable:
 
     @cached_property
     def write(self) -> Callable[..., Any]:
-        """`write(t, g, viewer, out, dealt)`: write the sections that show fields; `dealt`: also clear unused seats.
+        """`write(t, g, viewer, out, dealt)`: write the sections that show fields; if `dealt`, also clear unused seats.
 
-        Up to 15 entries after a section are overwritten: the game writes its own later sections afterwards.
+        Up to 15 entries after a section are overwritten, so the game writes its own later sections afterwards.
         """
 
         def lines() -> Iterator[str]:
@@ -198,9 +245,9 @@ class ObservationTable:
 
     @cached_property
     def read(self) -> Callable[..., Any]:
-        """`read(g, obs, players, viewer)`: fill a record from an observation; fields that it does not show are empty.
+        """`read(g, obs, players, viewer)`: fill a record from an observation; fields not shown become empty.
 
-        One digit without the other gives -2. Sets are read 16 entries at a time, so none is among the last 15 entries.
+        One digit without the other gives -2. Sets are read 16 entries at a time, so no set is in the last 15 entries.
         """
 
         def lines() -> Iterator[str]:
@@ -247,11 +294,11 @@ class _Section:
 
     @property
     def overruns(self) -> bool:
-        """Whether writing a seat may set entries beyond its row to values other than zero."""
+        """Whether writing a seat may set entries beyond its row to nonzero values."""
         return any(field.length > 1 for field in self.fields)
 
     def _readable(self, field: Field) -> int:
-        """Number of bytes from the row of the last seat of a field to the end of the record."""
+        """Return the number of bytes from the row of the last seat of a field to the end of the record."""
         dtype = self.record.dtype
         assert dtype.fields is not None
         assert dtype[field.name].base.itemsize == 1
@@ -259,7 +306,7 @@ class _Section:
         return dtype.itemsize - dtype.fields[field.name][1] - last_row
 
     def filled(self, default: Any, of_parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """Return a value for each entry: `default`, or those of the parts, repeated for each seat."""
+        """Return a value for each entry: `default`, or the values of the parts, repeated for each seat."""
         size = int(np.prod(self.shape))
         if not of_parts:
             return np.ravel(np.broadcast_to(default, self.shape))
@@ -267,7 +314,7 @@ class _Section:
         return np.tile(values, size // len(values))
 
     def _placed(self, at: str) -> Iterator[tuple[str, str, Field | Computed]]:
-        """First entry, expression and part, for each part."""
+        """Yield the first entry, expression and part, for each part."""
         done = 0
         for part in self.parts:
             if isinstance(part, Computed):
@@ -278,7 +325,7 @@ class _Section:
             done += part.entries
 
     def write_lines(self, at: str) -> Iterator[str]:
-        """Lines that write the section with SIMD operations."""
+        """Return the lines that write the section with SIMD operations."""
         if len(self.parts) > 1:
             values = [value for _, value, part in self._placed(at) for value in _values(value, part)]
             yield from _packed(at, values)
@@ -298,7 +345,7 @@ class _Section:
                 yield f"spread_16(out, {where}, ({members},))"
 
     def plain_lines(self, at: str, first: str = "0", step: str = "1") -> list[str]:
-        """Lines that write the section entry by entry: all of them, or the share of a lane."""
+        """Return the lines that write the section entry by entry: all of them, or the share of a lane."""
         return [
             line for where, value, part in self._placed(at) for line in _single_entries(where, value, part, first, step)
         ]
@@ -312,14 +359,14 @@ class _Section:
         return _plus(f"g.{field.name}[seat, i]", -field.empty)
 
     def read_lines(self, at: str) -> Iterator[str]:
-        """Lines that read the fields of the section."""
+        """Return the lines that read the fields of the section."""
         for where, value, part in self._placed(at):
             if isinstance(part, Field):
                 yield from _read(where, value, part)
 
 
 def _widths(entries: int, room: int) -> Iterator[tuple[int, int]]:
-    """Cut entries into blocks of a power of two (offset, width); the last one may be too wide if there is room."""
+    """Split entries into blocks, (offset, width), with powers of two as widths; the last one may end in the room."""
     done = 0
     while done < entries:
         width = min(_WIDTHS[-1], 1 << (entries - done - 1).bit_length())
@@ -345,7 +392,7 @@ def _clear(at: str, entries: int, room: int) -> Iterator[str]:
 
 
 def _packed(at: str, values: list[str]) -> Iterator[str]:
-    """Lines that write small numbers, eight of them in one store, the rest one by one."""
+    """Return the lines that write small numbers, eight per store, and the remaining ones one by one."""
     for done in range(0, len(values), 8):
         some = values[done : done + 8]
         if len(some) < 8:
@@ -357,7 +404,7 @@ def _packed(at: str, values: list[str]) -> Iterator[str]:
 
 
 def _values(value: str, part: Field | Computed) -> list[str]:
-    """Expressions of the entries that show one number."""
+    """Return the expressions of the entries that show one number."""
     if isinstance(part, Computed):
         return [value]
     if part.digits:
@@ -374,7 +421,7 @@ def _values(value: str, part: Field | Computed) -> list[str]:
 
 
 def _single_entries(at: str, value: str, part: Field | Computed, first: str = "0", step: str = "1") -> Iterator[str]:
-    """Lines that write one entry at a time: all of them, or every `step`-th from `first`."""
+    """Return the lines that write one entry at a time: all of them, or every `step`-th from `first`."""
     steps = f"range({first}, {part.entries}, {step})" if step != "1" else f"range({part.entries})"
     if isinstance(part, Field) and (part.length > 1 or part.options):
         number = f"i == {value}" if part.options else _plus(_item(value, "i"), -part.empty)
@@ -388,7 +435,7 @@ def _single_entries(at: str, value: str, part: Field | Computed, first: str = "0
 
 
 def _read(at: str, value: str, part: Field) -> Iterator[str]:
-    """Lines that read a field."""
+    """Return the lines that read a field."""
     if part.digits:
         base, (high, low) = part.digits.base, part.digits.offsets
         yield f"first, second = np.int64(obs[{at}]) - {high}, np.int64(obs[{_plus(at, 1)}]) - {low}"

@@ -1,8 +1,8 @@
-"""Overloaded kernels: `apply(t, g, action)` calls the kernel of the game that the type of the record `g` belongs to.
+"""Overloaded kernels: `apply(t, g, action)` calls the kernel of the game with records of the type of `g`.
 
 Every game has its own record type. Numba compiles a generic loop over records once per game and resolves the calls to
-that game's kernels at compile time, so no lookup happens at run time. The cache on disk is keyed by argument types, so
-each game has its own entries.
+that game's kernels at compile time, so there is no lookup at run time. The keys of the disk cache include the argument
+types, so each game has its own entries.
 
     >>> import numpy as np
     >>> from helsinki_env.engine.kernel import kernel
@@ -40,18 +40,18 @@ __all__ = ["OverloadError", "OverloadedKernel"]
 
 
 class OverloadError(TypeError):
-    """Raised if no game, or more than one game, implements a kernel for a record type."""
+    """No game, or more than one game, implements a kernel for a record type."""
 
 
 class OverloadedKernel:
-    """A kernel that each game implements and that kernels of any game call by one name.
+    """A kernel that each game implements, with one name for all games.
 
     Args:
         name: name of the kernel, for messages.
-        fallback: default kernel for games without their own; None: every game must implement it.
+        fallback: kernel for games that do not implement it; None: every game must implement it.
     """
 
-    #: Numba reads this flag to detect recursive functions.
+    #: Numba uses this flag to detect recursion.
     is_compiling = False
 
     def __init__(self, name: str, fallback: Callable[..., Any] | None = None) -> None:
@@ -60,10 +60,10 @@ class OverloadedKernel:
         self._by_type: dict[Any, Any] = {}
 
     def implements(self, dtype: np.dtype[Any], kernel: Callable[..., Any]) -> None:
-        """Register the implementation for a record type, which takes a record of this type among its arguments.
+        """Register the implementation for a record type; one of its arguments is a record of this type.
 
         Raises:
-            OverloadError: if another kernel is registered already: each game needs its own record type.
+            OverloadError: if another kernel is already registered, because each game needs its own record type.
         """
         if self._by_dtype.get(dtype, kernel) is not kernel:
             raise OverloadError(f"{self.name}: found two games with records of type {dtype.names}, expected one")
@@ -84,7 +84,7 @@ class OverloadedKernel:
         return tuple(self._by_dtype.values())
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the kernel from Python, by the record among the arguments: slow, for tests and without the compiler.
+        """Call the kernel from Python, for tests and without the compiler; slow.
 
         Raises:
             OverloadError: if no argument is a record of a game that implements the kernel.
@@ -97,8 +97,7 @@ class OverloadedKernel:
             return self.fallback(*arguments)
         raise OverloadError(f"{self.name}: found no record of a game that implements it among the arguments")
 
-    # Numba's dispatcher protocol: Numba treats this object as a dispatcher, and it delegates to the kernel of the
-    # record's game.
+    # Numba treats this object as a dispatcher, which delegates to the kernel of the game.
 
     @property
     def _numba_type_(self) -> Any:  # pragma: no cover  # see above

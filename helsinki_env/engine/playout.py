@@ -1,7 +1,7 @@
 """Uniformly random play in compiled code: sample legal actions for a batch, and play games to the end.
 
-Players have their own random stream for each game, separate from the game's chance. Another action therefore never
-changes later draws, and a game in a batch is the same as a single game.
+Players have a random stream for each game, separate from the game's chance. A different action therefore never changes
+later draws, and a game in a batch is identical to a single game.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _gather = gatherer(BLOCK)
 
 @kernel
 def mask_block(mask, block):
-    """The legal ones of 64 ids, as a bit set (bit = id minus the first id of the block)."""
+    """Return the legal ones of 64 ids, as a bit set (bit = id minus the first id of the block)."""
     first = BLOCK * block
     if first + BLOCK <= len(mask):
         return np.uint64(_gather(mask, first))
@@ -55,7 +55,7 @@ def mask_block(mask, block):
 
 
 def num_blocks(ids: int) -> int:
-    """Return the number of bit sets for `ids` ids; kernels compute it themselves."""
+    """Return the number of bit sets for `ids` ids."""
     return (ids + BLOCK - 1) // BLOCK
 
 
@@ -151,7 +151,7 @@ def sample_actions(
         out: output array, int64 (B,); default: a new array.
 
     Raises:
-        ArrayError: (a ValueError) for any other arrays; nothing has changed then.
+        ArrayError: (a ValueError) for any other arrays; nothing is changed in that case.
     """
     masks = mask_array("masks", masks)
     rows, ids = masks.shape
@@ -174,7 +174,7 @@ def sample_actions(
 def playout_kernel(t, states, keys, mask):
     """Play every game to its end at random; return the number of actions. `mask`: scratch, int8 (ids,).
 
-    Return -1 - b if no action is legal in game b, which no valid game reaches.
+    Return -1 - b if no action is legal in game b, which cannot happen in a valid game.
     """
     decisions = 0
     for b in range(len(states)):
@@ -200,7 +200,7 @@ def play_out(tables: Any, states: Any, keys: npt.NDArray[np.uint64], ids: int) -
         ids: number of actions, `GameSpec.num_actions`.
 
     Raises:
-        ValueError: for any other arguments, or records that no game reaches.
+        ValueError: for invalid arguments or unreachable records.
     """
     dtype = getattr(states, "dtype", None)
     if dtype is None or not apply_action.is_implemented_for(dtype):

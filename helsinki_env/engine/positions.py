@@ -1,4 +1,4 @@
-"""Shared code to write, read and check positions of any game: records as plain numbers, values and errors."""
+"""Shared code to write, read and check positions of any game."""
 
 from __future__ import annotations
 
@@ -16,29 +16,8 @@ from helsinki_env.engine.limits import check_ranges, fail_field
 if TYPE_CHECKING:
     from helsinki_env.engine.spec import GameSpec
 
-__all__ = [
-    "MAX_OBSERVED",
-    "PositionError",
-    "bit_set",
-    "bounded_integer",
-    "bounded_integers",
-    "cell_list",
-    "check_states",
-    "check_supply",
-    "distinct_integers",
-    "exact_mapping",
-    "fail",
-    "fill_record",
-    "free_cells",
-    "hex_uint64",
-    "read_config",
-    "read_header",
-    "record_to_namespace",
-    "seen_hand",
-]
-
 MAX_OBSERVED = 127
-"""Limit for rounds and points, so that they fit into an int8 observation."""
+"""Maximum of rounds and points, so that they fit into an int8 observation."""
 _HEX_UINT64 = re.compile("0x[0-9a-fA-F]{16}")
 
 
@@ -61,8 +40,13 @@ def cell_list(cells: int) -> list[int]:
     return found
 
 
+def or_none(number: int) -> int | None:
+    """Return None for a negative number, which means "none" in records."""
+    return None if number < 0 else number
+
+
 def record_to_namespace(state: Any) -> SimpleNamespace:
-    """Return a record as plain numbers and lists by field name; direct access to a record is ten times slower."""
+    """Return a record as plain numbers and lists by field name, which are ten times as fast to read."""
     values = (value.tolist() if isinstance(value, np.ndarray) else value for value in state.item())
     return SimpleNamespace(**dict(zip(state.dtype.names, values, strict=True)))
 
@@ -73,7 +57,7 @@ def fill_record(states: Any, p: SimpleNamespace) -> None:
 
 
 def seen_hand(seat: Mapping[str, Any]) -> tuple[int, list[int]]:
-    """Return the size and the publicly known cards of a hand in a position, or in a copy made for one seat."""
+    """Return the size and the publicly known cards of a hand, from a whole position or a copy for one seat."""
     hand = seat["hand"]
     return (hand["size"], hand["known"]) if isinstance(hand, Mapping) else (sum(hand), seat["known"])
 
@@ -82,11 +66,11 @@ def seen_hand(seat: Mapping[str, Any]) -> tuple[int, list[int]]:
 
 
 def exact_mapping(entry: Node, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Node]:
-    """Return the entries of a mapping with exactly these keys; the optional ones may be missing."""
+    """Return the entries of a mapping with exactly these keys, of which the optional ones may be missing."""
     entry.mapping(keys)
     for key in keys:
         if key not in entry.value and key not in optional:
-            entry[key].fail("this key: it is missing")
+            entry[key].fail("a value for this required key")
     return dict(entry.items())
 
 
@@ -98,7 +82,7 @@ def bounded_integer(entry: Node, what: str, low: int, high: int) -> int:
 def bounded_integers(
     entry: Node, what: str, many: str, most: int, length: int | None = None, low: int = 0
 ) -> list[int]:
-    """Return a list of integers from `low` to `most`; `what` and `many` are its singular and plural in messages."""
+    """Return a list of integers from `low` to `most`; `what` and `many` are singular and plural in messages."""
     found = entry.value
     if (
         isinstance(found, list)
@@ -110,7 +94,7 @@ def bounded_integers(
 
 
 def distinct_integers(entry: Node, what: str, many: str, size: int, low: int = 0) -> list[int]:
-    """Return distinct integers from `low` to `size` - 1; `what` and `many` are their names in messages."""
+    """Return distinct integers from `low` to `size` - 1; `what` and `many` are singular and plural in messages."""
     found = bounded_integers(entry, what, many, size - 1, low=low)
     if len(set(found)) < len(found):
         duplicate = next(i for i, number in enumerate(found) if number in found[:i])
@@ -123,39 +107,65 @@ def bit_set(found: Sequence[int]) -> int:
     return sum(1 << number for number in found)
 
 
-def hex_uint64(entry: Node) -> int:
-    """Return a 64-bit integer from 16 hexadecimal digits."""
-    if not isinstance(entry.value, str) or not _HEX_UINT64.fullmatch(entry.value):
-        entry.fail("'0x' and 16 hexadecimal digits")
-    return int(entry.value, 16)
+def read_chance(entry: Node) -> int:
+    """Return the random key from ``{"word": "0x..."}`` with 16 hexadecimal digits."""
+    word = exact_mapping(entry, ("word",))["word"]
+    if not isinstance(word.value, str) or not _HEX_UINT64.fullmatch(word.value):
+        word.fail("'0x' and 16 hexadecimal digits")
+    return int(word.value, 16)
 
 
 def free_cells(entry: Node, filled: int, cells: int) -> int:
-    """Return cells of a board of `cells` cells as a set; none of them may be in the set `filled`."""
+    """Return cells of a board of `cells` cells as a set; the error rejects cells in the set `filled`."""
     found = bit_set(distinct_integers(entry, "a cell", "cells", cells))
     if found & filled:
         entry.fail(f"empty cells; {cell_list(found & filled)} are filled already")
     return found
 
 
+def bounding_corner(cells: int, columns: int) -> int:
+    """Return the corner with the lowest row and column of the bounding box of a set of cells; 0 for no cells."""
+    rows, positions = zip(*(divmod(cell, columns) for cell in cell_list(cells) or [0]), strict=True)
+    return columns * min(rows) + min(positions)
+
+
+def read_tile_supply(entry: Node, colours: Sequence[str], what: str, most: Sequence[int]) -> list[int]:
+    """Return tiles left by color and size, from lists by color of at most `most` tiles by size."""
+    supply = exact_mapping(entry, colours)
+    return [
+        bounded_integer(count, "a supply of tiles", 0, limit)
+        for colour in colours
+        for count, limit in zip(supply[colour].entries(what, length=len(most)), most, strict=True)
+    ]
+
+
 # Whole positions
+
+
+def hide_from_others(position: dict[str, Any], seat: int) -> None:
+    """Remove the random key, the order of the draw pile and the unknown cards of other hands from a position."""
+    del position["chance"]
+    position["draw_pile"] = len(position["draw_pile"])
+    for i, other in enumerate(position["seats"]):
+        if i != seat:
+            other["hand"] = {"size": sum(other["hand"]), "known": other["known"]}
 
 
 def read_header(
     position: Mapping[str, Any], game: str, version: int, keys: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, Node]:
-    """Return the entries of a whole position of a game, which has exactly these keys."""
+    """Return the entries of a whole position of a game with exactly these keys."""
     given = Node(position, PositionError, file="position")
     if isinstance(position, Mapping) and isinstance(given["draw_pile"].value, int):
-        given["draw_pile"].fail("a list of cards: a copy made for one seat cannot be played on")
+        given["draw_pile"].fail("a list of cards: a copy for one seat cannot be continued")
     data = exact_mapping(given, keys, optional)
     data["game"].choice([game])
-    data["version"].integer(version, version, f"{version}: positions of other versions are played by other rules")
+    data["version"].integer(version, version, f"{version}: other versions have other rules")
     return data
 
 
 def read_config(kind: type[Any], data: Mapping[str, Node], **options: Any) -> Any:
-    """Return the configuration of a position: its component file and these options."""
+    """Return the configuration of a position, from its component file and the options."""
     components = data["components"].text("the name of a component file, or a path")
     try:
         return kind(components=components, **options)
@@ -164,7 +174,7 @@ def read_config(kind: type[Any], data: Mapping[str, Node], **options: Any) -> An
 
 
 def check_supply(key: str, left: int, taken: int, box: int) -> None:
-    """Check that boards and a supply hold at most the components of the box."""
+    """Check that boards and supply together hold at most the components of the box."""
     if taken > box:
         fail(f"all of {key}", taken, f"at most {box} on all boards")
     if left > box - taken:
@@ -172,14 +182,13 @@ def check_supply(key: str, left: int, taken: int, box: int) -> None:
 
 
 def check_states(spec: GameSpec, states: Any, config: Any) -> None:
-    """Reject records, (B,), that do not stay the same when written as a position and read again.
+    """Reject records, (B,), that change when they are written as positions and read again.
 
-    Compiled rules index arrays with values of a record without bounds checks, and a search plays until a game is over.
-    A valid position can be played to its end. Only the component file of the configuration matters.
+    Compiled rules index arrays with values of a record without bounds checks, and a search plays games to their end.
+    Every valid position can be played to its end. Of the configuration, only the component file is used.
 
     Raises:
-        ValueError: naming the first invalid game, a key of its position or a field, the value found and the value
-            expected.
+        ValueError: for an invalid record; the message names the game, the key or field, the value and the expected one.
     """
     assert spec.to_dict is not None
     assert spec.from_dict is not None

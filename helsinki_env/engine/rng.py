@@ -1,7 +1,7 @@
-"""Random numbers: one 64-bit state per game (splitmix64), so that results never depend on batch size or threads.
+"""Random numbers from one 64-bit state per game (splitmix64): results do not depend on batch size or threads.
 
 Source: Steele, Lea and Flood (2014), "Fast splittable pseudorandom number generators". The rules page (section
-"Chance") specifies states, shuffle and order of use, so that another implementation can deal the same games.
+"Chance") specifies states, shuffle and order of draws, so that other implementations can deal the same games.
 """
 
 from __future__ import annotations
@@ -47,7 +47,18 @@ def shuffle(g, cards, size):
         cards[other] = card
 
 
-# Draws of set members, subsets and cards; `p` is a record with random state.
+@kernel
+def list_cards(counts, types, cards):
+    """Write the cards of each type, `counts[type]` of them, into `cards` in ascending order; return their number."""
+    size = np.int64(0)
+    for card in range(types):
+        for _ in range(counts[card]):
+            cards[size] = card
+            size += 1
+    return size
+
+
+# Draws of set members, subsets and cards; `p` is a record with a random state.
 
 
 @kernel
@@ -67,7 +78,7 @@ def draw_member(p, members, size):
 
 @kernel
 def draw_subset(p, size, low, high):
-    """Draw a subset of the integers from 0 to `size` - 1: its size uniformly from `low` to `high`, then its members."""
+    """Draw a subset of the integers from 0 to `size` - 1: first its size, from `low` to `high`, then its members."""
     wanted = low + random_below(p, high - low + 1)
     drawn = 0
     for candidate in range(size):

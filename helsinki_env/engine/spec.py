@@ -1,7 +1,7 @@
 """Game specifications: one object per game that connects its kernels with configurations, records and arrays.
 
-Game-independent code (environments, records, search players, tournaments, training) gets everything about a game from
-its specification. `spec_of` returns the specification of a configuration.
+Game-independent code (environments, records, search players, tournaments, training) accesses a game only through its
+specification. `spec_of` returns the specification of a configuration.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class NoEpisodeOptions:
-    """Episode options of a game without anything to draw."""
+    """Episode options of a game that has no random options."""
 
     num_players: ClassVar[None] = None
 
@@ -70,7 +70,7 @@ class SetupOption:
         key: key of the configuration that it sets.
         label: short label on pages.
         explanation: explanation in one sentence.
-        value: value of the key if the option is chosen.
+        value: value of the key if a yes/no option is chosen.
         choices: possible elements of a list value; empty for a yes/no option.
     """
 
@@ -106,7 +106,7 @@ class SetupOption:
 
 
 def why_illegal(game: Any, action: Any) -> str:
-    """Explain why an action is illegal: its name, the phase, and the legal actions."""
+    """Return a message with an illegal action, the phase and the legal actions."""
     to_string = game.spec.action_to_string
     try:
         what = f"action {action} ({to_string(action, game.config)})"
@@ -125,10 +125,10 @@ class RuleSection(NamedTuple):
     """A section of the rules of a configuration in words.
 
     Attributes:
-        title: its title.
-        rules: sentences for every reader.
-        details: further lines for language models: exact cases, parts, notation.
-        page: further sentences for pages, which do not show the details.
+        title: title.
+        rules: sentences for all readers.
+        details: additional lines for language models: exact cases, components, notation.
+        page: additional sentences for web pages, which do not show the details.
     """
 
     title: str
@@ -148,50 +148,48 @@ class GameSpec:
 
     Attributes:
         name: name of the game, in lower case.
-        is_default: whether data without a game name is for this game (the first one supported).
+        is_default: whether data without a game name belongs to this game.
         version: version of its environment; increases with any change that an agent could notice.
-        config: class of its configurations; called without arguments it gives the standard game.
-        options: configuration keys that a reset of a batch may change.
+        config: class of its configurations; without arguments, the constructor returns the standard game.
+        options: configuration keys that the reset of an environment may change.
         phases: phase names, indexed by the field `phase`.
         setup_fields: record fields that define the game options and survive a new deal.
         new_states: returns the given number of blank records for a configuration.
         apply_setup: writes the game options of a configuration into blank records.
         config_of: returns the configuration of a record, given one with the same components.
-        action_kinds: action kinds and their numbers of ids, in id order.
-        observation_size: length of an observation, F.
+        action_kinds: returns the action kinds with the number of ids of each, in id order.
+        observation_size: returns the length of an observation, F.
         action_to_string: returns an action as text.
-        why_illegal: explains why an action is illegal in a game, and which actions are legal.
-        states_from_observations: returns records for observations int8 (B, F) of the acting seats, with hidden cards
-            blank. None: the game has no hidden information, and `contract.reconstruct_state` checks its own input.
+        why_illegal: returns a message that explains why an action is illegal and lists the legal actions.
+        states_from_observations: returns records, with blank hidden cards, for observations of acting seats, int8
+            (B, F). None: the game has no hidden information, and `contract.reconstruct_state` checks its input.
         scratch: dtype of the scratch record of `contract.determinize_state`.
-        episodes: class of the random episode options. Its `record()` is the input of `contract.draw_setup`; None in
+        episodes: class of the random episode options. `record()` returns the input of `contract.draw_setup`; None in
             `num_players` keeps the configured number of players.
         check: raises ValueError for invalid records, naming record and field.
-        render: returns the drawing module, which is imported on demand. The module has `ansi`, `svg` and `rgb_array`,
-            which draw a game, and `svg_and_spots`, which also locates things in the picture. None: the game has no
-            drawings.
-        list_ui_actions: returns a seat's legal actions in words, with the spots to click; empty for a seat that is not
-            to move. Hidden information is not used. ValueError if the seat does not exist. None: the game has no web
+        render: returns the drawing module, which is imported on demand: `ansi` and `svg` draw a game, `rgb_array`
+            converts a picture. `svg` returns a `helsinki_env.drawing.canvas.Picture`. None: the game has no drawings.
+        list_ui_actions: returns the legal actions of a seat in words, with the spots to click; empty for a seat that is
+            not acting. Hidden information is not used. ValueError if the seat does not exist. None: the game has no web
             page.
-        available_selection: returns the sequence of actions that a seat may now choose in any order
-            (`ActionSelection`), or None if the next action is chosen alone; otherwise as `list_ui_actions`. None:
-            actions are never chosen together.
-        scales: returns the divisors that normalize an observation of a given length for networks of other libraries,
-            float32 (F,), or None for a length that the game does not use. None: no scales are defined.
-        deniable: names of what can be disabled for a seat, indexed by number, 0 to 14.
-        used: returns which of these each seat had used or taken by the end, int16 (B, seats), bit i for number i. The
-            inputs are the observations of the seats that acted last, int8 (B, F), and these seats, int64 (B,).
-        to_dict: returns a game as plain data, or only what one seat may see of it.
-        from_dict: returns the game from the output of `to_dict`, by default with the configuration that it names.
+        available_selection: returns the actions that a seat may choose in any order (`ActionSelection`), or None if the
+            next action is chosen alone; otherwise as `list_ui_actions`. None: actions are never chosen together.
+        scales: returns the divisors that normalize observations of a given length for networks, float32 (F,), or None
+            for a length that the game does not use. None: no scales are defined.
+        deniable: names of everything that can be disabled for a seat, indexed by number, 0 to 14.
+        used: returns the set of these that each seat had used or taken by the end, int16 (B, seats), bit i for number
+            i. The inputs are the observations of the last acting seats, int8 (B, F), and these seats, int64 (B,).
+        to_dict: returns a game as plain data, or what one seat may see of it.
+        from_dict: returns the game from the output of `to_dict`, by default with the configuration named there.
         revealing_fields: record fields of which at least one changes whenever an action reveals information hidden from
-            all.
+            all seats.
         hidden_fields: record fields with a row for each seat that only this seat sees, for global states.
-        hidden_piles: record fields that hold a pile of cards, the next one last, with its size in `NAME_size`.
+        hidden_piles: record fields that hold a pile of cards, the next card last, with the size in `NAME_size`.
         setup_options: options that people may choose before a game.
-        allows_ties: whether players can tie at the end; if not, `contract.rank_of` gives each seat its own rank.
-        ranks: returns the ranks, int64 (G, seats), for final points, (G, seats). None: points alone do not decide.
+        allows_ties: whether players can tie at the end; if not, `contract.rank_of` returns distinct ranks.
+        ranks: returns the ranks, int64 (G, seats), for final points, (G, seats). None: points are not enough.
         text: returns the module that writes rules, positions and events in words (`helsinki_env.text`), which is
-            imported on demand. None: the game has no text.
+            imported on demand. None: the game has no texts.
     """
 
     name: str
@@ -234,7 +232,7 @@ class GameSpec:
         _BY_NAME[self.name] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles return the registered game itself."""
+        """Return the registered game itself when copied or unpickled."""
         return _of_type, (self.config,)
 
     @property
@@ -252,14 +250,14 @@ class GameSpec:
     def draw(
         self, game: Any, mode: str, last: int | None = None, viewer: int | None = None, width: int | None = None
     ) -> Any:
-        """Draw a game: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints and returns None.
+        """Draw a game: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints the text.
 
         Text has colors where standard output supports them (`helsinki_env.utils.streams.supports_color`).
 
         Args:
             game: the game to draw.
             mode: one of `render_modes`, or "human".
-            last: the last action, to show as well.
+            last: the last action, which is also shown.
             viewer: the observing seat; None shows all cards.
             width: width of an rgb_array in pixels; None: the picture's own width.
 
@@ -295,12 +293,12 @@ class GameSpec:
         return config
 
     def config_or(self, config: object, num_players: Any, **options: Any) -> Any:
-        """Return a configuration of this game; None stands for that of the options."""
+        """Return a configuration of this game, or the one with these options if `config` is None."""
         return self.check_config(self.config(num_players, **options) if config is None else config)
 
 
 def package_parts(package: str) -> dict[str, Any]:
-    """Return the fields of a specification that come from modules of a package, which are imported on demand.
+    """Return the fields of a specification that modules of a package provide; they are imported on demand.
 
     The modules are `position` (`to_dict`, `from_dict`), `render`, `text` and `ui_actions` (`ui_action`, `selection`).
     """
@@ -345,7 +343,7 @@ def _of_type(config: type[Any]) -> GameSpec:
 
 
 def spec_of(config: object) -> GameSpec:
-    """Return the game of a configuration; ValueError if there is none."""
+    """Return the game of a configuration; ValueError for an object that is not a configuration."""
     if type(config) not in _BY_CONFIG:
         _load_games()
     spec = _BY_CONFIG.get(type(config))
@@ -356,7 +354,7 @@ def spec_of(config: object) -> GameSpec:
 
 
 def spec_by_name(name: object) -> GameSpec:
-    """Return the game with a name; ValueError if there is none."""
+    """Return the game with a name; ValueError for an unknown name."""
     _load_games()
     if not isinstance(name, str) or name not in _BY_NAME:
         expected = choices_text(game_names(), name) if isinstance(name, str) else ", ".join(game_names())
@@ -365,7 +363,7 @@ def spec_by_name(name: object) -> GameSpec:
 
 
 def default_spec() -> GameSpec:
-    """Return the default game, for data that names none."""
+    """Return the default game, for data that does not name a game."""
     _load_games()
     return next(spec for spec in _BY_NAME.values() if spec.is_default)
 
@@ -393,7 +391,7 @@ def config_to_dict(config: Any) -> dict[str, Any]:
 
 
 def config_from_dict(data: Mapping[str, Any] | Node) -> Any:
-    """Return the configuration from plain data: the keys of the game's configuration, and ``game``, its name.
+    """Return the configuration from plain data: the keys of a game's configuration, and ``game``, the name of the game.
 
     Raises:
         ConfigError: for an unknown game, an unknown key or an invalid value.

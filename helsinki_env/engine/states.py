@@ -18,7 +18,7 @@ States = npt.NDArray[Any]
 def copy_states(states: States, out: States | None = None) -> States:
     """Return a copy of contiguous records, (count,), in `out` if given; ValueError for any other arrays.
 
-    The records are copied as raw bytes: NumPy's own copy, field by field, is slower.
+    The records are copied as bytes, because NumPy copies structured arrays field by field.
     """
     try:
         if out is None:

@@ -1,6 +1,6 @@
-"""Actions for a user interface: in words, and with the places to click on the drawn table.
+"""Actions for a user interface, in words and with the places to click on the drawn table.
 
-The `ui_actions` module of a game creates these objects; web pages need nothing else of a game.
+The `ui_actions` module of a game creates these objects.
 """
 
 from __future__ import annotations
@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["ActionSelection", "SelectionItem", "TileOrientation", "UIAction", "spot_parts", "tile_orientations"]
+__all__ = [
+    "ActionSelection",
+    "SelectionItem",
+    "TileOrientation",
+    "UIAction",
+    "lesson_steps",
+    "spot_parts",
+    "tile_orientations",
+]
 
 ShapeRows = tuple[str, ...]
 
@@ -18,21 +26,21 @@ ShapeRows = tuple[str, ...]
 class UIAction:
     """A legal action, as shown to people.
 
-    Spots are names of rectangles from the game's `render.svg_and_spots`.
+    Spots are names of regions of the game's `render.svg`.
 
     Attributes:
         id: id of the action.
         kind: its kind, as in `GameSpec.action_kinds`.
         text: its notation.
-        words: a description for the player: ``Move 2 spaces``. All legal actions have different descriptions.
+        words: a description for the player: ``Move 2 spaces``. No two legal actions have the same description.
         said: the same in the past tense without a subject, for a log: ``moved 2 spaces``.
         at: spots to click for this action; empty if it is only available as text.
         covers: spots of the cells that a tile would cover.
-        marked: those among them where the tile looks different; orientations may differ in nothing else.
+        marked: the spot of the cell where the tile looks different; orientations may differ only in this.
         turn: orientation of a tile that is placed.
         lane: origin or location of the tile, as the two numbers of the notation besides `turn`.
         rotated: orientations after one, two and three quarter turns clockwise.
-        flipped: orientation of the mirror image (left-right), and its orientations after quarter turns.
+        flipped: orientations of the mirror image (left-right) after zero to three quarter turns.
     """
 
     id: int
@@ -59,6 +67,12 @@ def spot_parts(spot: str) -> tuple[str, list[int]]:
     return name, [int(one) for one in others if one.isdigit()]
 
 
+def lesson_steps(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the steps of a guided game, (action, explanation) each, from paragraphs that begin with the action."""
+    steps = (paragraph.split("\n", 1) for paragraph in text.strip().split("\n\n"))
+    return tuple((action, " ".join(explanation.split())) for action, explanation in steps)
+
+
 @dataclass(frozen=True)
 class SelectionItem:
     """An action that can be part of a selection.
@@ -76,17 +90,17 @@ class SelectionItem:
 
 @dataclass(frozen=True)
 class ActionSelection:
-    """A sequence of actions of one kind, which people may choose in any order.
+    """Several actions of one kind, which people may choose in any order.
 
-    The rules fix the order of such actions, so that agents have only one way to express the same choice. A page accepts
-    any order and sends the actions part by part, by ascending id within each part.
+    The rules fix the order of these actions, so that an agent can express each choice in one way only. A page accepts
+    any order and sends the actions part by part, with ascending ids in each part.
 
     Attributes:
         kind: their kind, as in `GameSpec.action_kinds`.
         counts: number of actions of each part; their sum is at least two.
         items: available actions, by id.
-        pairs: if not all items are compatible, the compatible pairs of ids, ascending; each says if it needs `between`.
-        between: the action between the two of a pair that needs it.
+        pairs: compatible pairs of ids, ascending, each with whether it needs `between`; None if all are compatible.
+        between: the action between the two actions of some pairs.
     """
 
     kind: str
@@ -96,7 +110,7 @@ class ActionSelection:
     between: UIAction | None = None
 
     def extreme_selections(self) -> tuple[list[int], list[int]]:
-        """Return the first and the last complete selection, each as ids in the order of the rules."""
+        """Return the first and the last complete selection as ids in the order of the rules."""
         if self.pairs is not None:
             first, last = (
                 [a, *([self.between.id] if needed and self.between else []), b]
@@ -118,7 +132,7 @@ class ActionSelection:
 
 @dataclass(frozen=True)
 class TileOrientation:
-    """An orientation of a tile: the results of quarter turns and mirroring (see `UIAction`), and a description.
+    """An orientation of a tile: the orientations after turning and mirroring (see `UIAction`), and a description.
 
     The description is empty for the tile as printed.
     """
@@ -132,7 +146,7 @@ _WORDS = ("", "turned right", "upside down", "turned left")
 
 
 def tile_orientations(orientations: Sequence[ShapeRows]) -> tuple[TileOrientation, ...]:
-    """Return the transitions from each distinct orientation of a tile (as printed first) to the others."""
+    """Return the distinct orientations of a tile; the first is the tile as printed."""
     words: dict[ShapeRows, str] = {}
     for mirrored, start in enumerate((orientations[0], _mirrored(orientations[0]))):
         rows = start

@@ -1,13 +1,13 @@
 """SIMD operations on byte arrays: expand bit sets to bytes, gather bytes into bit sets, copy, sum.
 
 Each operation has an equivalent plain function (`.plain`), which runs without the compiler; a test compares the two.
-Compiled plain loops are much slower: the compiler cannot prove that input and output do not overlap, and therefore does
-not vectorize them.
+Compiled plain loops are much slower: the compiler does not vectorize them, because it cannot prove that input and
+output do not overlap.
 
-Widths are fixed when an operation is created and often exceed the payload: 51 cards are copied as 64 bytes. Bytes read
-beyond the end of a source may have any value, but must lie within the enclosing record. Bytes written beyond the end of
-a field are overwritten later: fields are written from front to back, the last one with its exact width. Without the
-compiler, a write beyond the end of an array raises IndexError.
+Widths are fixed when an operation is created and may exceed the number of entries: 51 cards are copied as 64 bytes.
+Bytes read beyond the end of a source may have any value, but must lie within the enclosing record. Bytes written beyond
+the end of a field are overwritten later: fields are written from front to back, the last one with its exact width.
+Without the compiler, a write beyond the end of an array raises IndexError.
 """
 
 from __future__ import annotations
@@ -24,24 +24,8 @@ from numba.extending import intrinsic
 from helsinki_env.engine.bits import lowest_bit
 from helsinki_env.engine.kernel import JIT
 
-__all__ = [
-    "FALLBACK_LOOPS",
-    "Intrinsic",
-    "byte_summer",
-    "clearer",
-    "copier",
-    "gatherer",
-    "leading_zeros",
-    "make_intrinsic",
-    "marker",
-    "prefetcher",
-    "reverse_bytes",
-    "spreader",
-    "storer",
-]
-
 Intrinsic = Any
-"""An operation for kernels; `plain` is its equivalent in Python."""
+"""An operation for kernels; `plain` is the equivalent Python function."""
 
 FALLBACK_LOOPS: dict[Intrinsic, Callable[..., Any]] = {}
 """The plain loop of every compiled operation."""
@@ -52,10 +36,11 @@ _BYTE, _BIT, _WORD = ir.IntType(8), ir.IntType(1), ir.IntType(64)
 def make_intrinsic(
     plain: Intrinsic, signature: Callable[..., Any], code: Callable[..., Any], loop: Callable[..., Any]
 ) -> Intrinsic:
-    """Return an operation for kernels: an intrinsic with the compiler, else the plain function.
+    """Return an operation for kernels: an intrinsic, or the plain function without the compiler.
 
-    `code` emits the instructions; it takes builder, addressed (the address of an entry of an argument), whole (an
-    argument as a 64-bit integer) and arguments. `loop` is the same for targets without them (`helsinki_env.cuda`).
+    `code` emits the instructions. Its arguments are the builder, `addressed` (returns the address of an entry of an
+    argument), `whole` (returns an argument as a 64-bit integer) and the arguments. `loop` is the equivalent kernel for
+    targets without these instructions (`helsinki_env.cuda`).
     """
     if not JIT:
         plain.plain = plain
@@ -83,7 +68,7 @@ def _compiled(
         found = code(builder, addressed, whole, arguments)
         return context.get_dummy_value() if found is None else found
 
-    # Numba reads the argument names from the function, so each number of arguments needs its own function.
+    # Numba reads the argument names from the function, so each argument count needs its own function.
     def typed(*kinds: Any) -> Any:
         for kind in kinds:
             if isinstance(kind, types.Array) and kind.layout != "C":
@@ -102,7 +87,8 @@ def _compiled(
     return made
 
 
-def _load(builder: Any, address: Any, kind: Any) -> Any:  # pragma: no cover
+def load_vector(builder: Any, address: Any, kind: Any) -> Any:  # pragma: no cover
+    """Emit a load of an LLVM vector from an address of any alignment."""
     found = builder.load(builder.bitcast(address, kind.as_pointer()))
     found.align = 1
     return found
@@ -112,11 +98,13 @@ def _store(builder: Any, value: Any, address: Any) -> None:  # pragma: no cover
     builder.store(value, builder.bitcast(address, value.type.as_pointer())).align = 1
 
 
-def _all(kind: Any, value: int) -> Any:  # pragma: no cover
+def fill_vector(kind: Any, value: int) -> Any:  # pragma: no cover
+    """Return the constant LLVM vector with the same value in all entries."""
     return ir.Constant(kind, [value] * kind.count)
 
 
-def _reduced(builder: Any, how: str, vector: Any) -> Any:  # pragma: no cover
+def reduce_vector(builder: Any, how: str, vector: Any) -> Any:  # pragma: no cover
+    """Emit the reduction of an LLVM vector to one number, by `how`, such as ``add`` or ``or``."""
     element = vector.type.element
     name = f"llvm.vector.reduce.{how}.v{vector.type.count}i{element.width}"
     function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(element, [vector.type]), name)
@@ -124,7 +112,7 @@ def _reduced(builder: Any, how: str, vector: Any) -> Any:  # pragma: no cover
 
 
 def _part(out: Any, at: int, width: int) -> Any:
-    """A writable view of `width` entries of an array; IndexError if it does not have them."""
+    """Return a writable view of `width` entries of an array; IndexError if the array is too short."""
     if not 0 <= at <= len(out) - width:
         raise IndexError(f"entries {at} to {at + width - 1} of {len(out)}")
     return out[at : at + width]
@@ -146,7 +134,7 @@ def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None
         for k in range(planes):
             members = builder.extract_value(arguments[2], k)
             members = members if width == _WORD.width else builder.trunc(members, ir.IntType(width))
-            value = builder.select(builder.bitcast(members, flags), _all(bytes_, 1 << k), _all(bytes_, 0))
+            value = builder.select(builder.bitcast(members, flags), fill_vector(bytes_, 1 << k), fill_vector(bytes_, 0))
             total = value if total is None else builder.or_(total, value)
         _store(builder, total, addressed(0, 1))
 
@@ -162,9 +150,9 @@ def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None
 
 
 def marker(width: int) -> Intrinsic:
-    """Return `mark(mask, at, sets)`: a `spreader` of one set for entries that are zero before.
+    """Return `mark(mask, at, sets)`: a `spreader` of one set for entries that are initially zero.
 
-    Its plain loop writes only the members of the set, which is much less work on a GPU.
+    The plain loop writes only the members of the set, which is much less work on a GPU.
     """
 
     def loop(mask, at, sets):  # pragma: no cover
@@ -177,7 +165,7 @@ def marker(width: int) -> Intrinsic:
 
 
 def gatherer(width: int, odd: bool = False) -> Intrinsic:
-    """Return `gather(source, begin)`: the set of the positive ones among the next `width` int8 entries, int64.
+    """Return `gather(source, begin)`: the set of the positive entries among the next `width` int8 entries, int64.
 
     `width`: 16, 32 or 64. `odd`: gather the entries that are neither 0 nor 1 instead.
     """
@@ -192,7 +180,7 @@ def gatherer(width: int, odd: bool = False) -> Intrinsic:
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
         kind = ir.VectorType(_BYTE, width)
         compared = builder.icmp_unsigned if odd else builder.icmp_signed
-        flags = compared(">", _load(builder, addressed(0, 1), kind), _all(kind, int(odd)))
+        flags = compared(">", load_vector(builder, addressed(0, 1), kind), fill_vector(kind, int(odd)))
         members = builder.bitcast(flags, ir.IntType(width))
         return members if width == _WORD.width else builder.zext(members, _WORD)
 
@@ -215,8 +203,8 @@ def copier(width: int, plus: int = 0) -> Intrinsic:
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
         kind = ir.VectorType(_BYTE, width)
-        value = _load(builder, addressed(2, 3), kind)
-        _store(builder, builder.add(value, _all(kind, plus)) if plus else value, addressed(0, 1))
+        value = load_vector(builder, addressed(2, 3), kind)
+        _store(builder, builder.add(value, fill_vector(kind, plus)) if plus else value, addressed(0, 1))
 
     def loop(out, at, source, begin):  # pragma: no cover
         for i in range(width):
@@ -235,7 +223,7 @@ def clearer(width: int) -> Intrinsic:
         first, done = addressed(0, 1), 0
         while done < width:
             size = min(64, 1 << (width - done).bit_length() - 1)
-            _store(builder, _all(ir.VectorType(_BYTE, size), 0), builder.gep(first, [_WORD(done)]))
+            _store(builder, fill_vector(ir.VectorType(_BYTE, size), 0), builder.gep(first, [_WORD(done)]))
             done += size
 
     def loop(out, at):  # pragma: no cover
@@ -274,9 +262,9 @@ def byte_summer(width: int, loaded: int) -> Intrinsic:
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
         kind = ir.VectorType(_BYTE, loaded)
-        value = _load(builder, addressed(0, 1), kind)
+        value = load_vector(builder, addressed(0, 1), kind)
         value = builder.and_(value, ir.Constant(kind, [-1] * width + [0] * (loaded - width)))
-        return builder.zext(_reduced(builder, "add", value), _WORD)
+        return builder.zext(reduce_vector(builder, "add", value), _WORD)
 
     def loop(source, begin):  # pragma: no cover
         total = np.int64(0)
@@ -300,7 +288,7 @@ def _reverse_bytes(word: int) -> Any:
 
 
 def _leading_zeros(word: int) -> Any:
-    """Number of leading zero bits of a nonzero 64-bit integer, int64."""
+    """Return the number of leading zero bits of a nonzero 64-bit integer, int64."""
     return np.int64(64 - (int(word) & (1 << 64) - 1).bit_length())
 
 

@@ -34,9 +34,8 @@ def picture(table: GameTable, viewer: int | None) -> dict[str, Any]:
     if spec.render is None:
         return {"svg": "", "size": [0, 0], "spots": {}}
     last = spec.action_to_string(table.decisions[-1].action, game.config) if table.decisions else None
-    svg, spots = spec.render().svg_and_spots(game, last_decision=last, viewer=viewer)
-    _, _, width, height = svg.partition('viewBox="')[2].partition('"')[0].split()
-    return {"svg": svg, "size": [float(width), float(height)], "spots": spots}
+    svg = spec.render().svg(game, last_decision=last, viewer=viewer)
+    return {"svg": svg, "size": [*svg.size], "spots": svg.spots}
 
 
 def choices(game: BoardGame) -> list[dict[str, Any]]:

@@ -48,27 +48,27 @@ def test_numbers_of_numpy_have_texts_and_blanks_do_not_matter() -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", None, 7, []])
 def test_what_is_no_text_is_told_what_one_looks_like(text: Any) -> None:
-    with pytest.raises(ValueError, match=r"^decision .*: expected text such as 'TAKE 3' or 'BUILD blue 4'$"):
+    with pytest.raises(ValueError, match=r"^action .*: expected text such as 'TAKE 3' or 'BUILD blue 4'$"):
         string_to_action(text)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("take 3", r"^decision 'take 3': 'take' is no kind of decision; the kinds are TAKE, BUILD, PLACE, PAY"),
-        ("TAKE 7", r"^decision 'TAKE 7': expected something from 'TAKE 0' to 'TAKE 6'$"),
-        ("TAKE", r"^decision 'TAKE': expected something from 'TAKE 0' to 'TAKE 6'$"),
+        ("take 3", r"^action 'take 3': 'take' is not a kind of action; the kinds are TAKE, BUILD, PLACE, PAY"),
+        ("TAKE 7", r"^action 'TAKE 7': expected something from 'TAKE 0' to 'TAKE 6'$"),
+        ("TAKE", r"^action 'TAKE': expected something from 'TAKE 0' to 'TAKE 6'$"),
         ("TAKE 03", r"expected something from 'TAKE 0'"),
         ("TAKE \u0663", r"expected something from 'TAKE 0'"),
         ("BUILD blue 6", r"expected something from 'BUILD blue 2' to 'BUILD yellow 5'$"),
         ("BUILD 4 blue", r"expected something from 'BUILD blue 2' to 'BUILD yellow 5'$"),
         ("PLACE 8 at 0,0", r"expected something from 'PLACE 0 at 0,0' to 'PLACE 7 at 4,8'$"),
         ("PLACE 0 at 5,0", r"expected something from 'PLACE 0 at 0,0' to 'PLACE 7 at 4,8'$"),
-        ("PAY", r"^decision 'PAY': expected 'PAY' and one of blue, green, purple, red, yellow$"),
+        ("PAY", r"^action 'PAY': expected 'PAY' and one of blue, green, purple, red, yellow$"),
         ("RECOLOUR white", r"expected 'RECOLOUR' and one of blue, green, purple, red, yellow$"),
         ("USE any cards", rf"expected 'USE' and one of {', '.join(ABILITIES)}$"),
         ("WHITE 0,9", r"expected something from 'WHITE 0,0' to 'WHITE 4,8'$"),
-        ("END now", r"^decision 'END now': expected 'END' alone$"),
+        ("END now", r"^action 'END now': expected 'END' alone$"),
         ("REACTIVATE 0", r"expected 'REACTIVATE' alone$"),
     ],
 )
@@ -85,7 +85,7 @@ def test_what_is_no_id_has_no_text(action: Any) -> None:
 
 def test_messages_stay_short() -> None:
     for bad in ("BUILD " + "x" * 10_000, "x" * 10_000):
-        with pytest.raises(ValueError, match="decision") as caught:
+        with pytest.raises(ValueError, match="action") as caught:
             string_to_action(bad)
         assert len(str(caught.value)) < 600
     with pytest.raises(ValueError, match="not a whole number") as caught:

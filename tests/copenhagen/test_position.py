@@ -62,7 +62,7 @@ def test_the_keys_and_their_order() -> None:
 
 
 def test_a_copy_for_one_seat_is_refused() -> None:
-    with pytest.raises(PositionError, match=r"draw_pile: found .* a copy made for one seat"):
+    with pytest.raises(PositionError, match=r"draw_pile: found .* a copy for one seat"):
         read(CopenhagenGame(seed=1).to_dict(seat=0))
 
 
@@ -158,7 +158,7 @@ CASES: list[tuple[Callable[[], Position], dict[str, Any], str]] = [
     (main, {"tile_supply.blue.0": 3}, r"tile_supply.blue\[0\]: found 3"),
     (main, {"white_tiles": 13}, "white_tiles: found 13"),
     (main, {"seats.0.abilities": [0, 0]}, r"seats\[0\].abilities\[1\]: found 0, expected abilities without duplicates"),
-    (main, {"seats.0.hand": {"size": 2, "known": [0] * 5}}, "hand: found .* a copy made for one seat"),
+    (main, {"seats.0.hand": {"size": 2, "known": [0] * 5}}, "hand: found .* a copy for one seat"),
     (main, {"seats.0.points": -1}, r"seats\[0\].points: found -1"),
     (main, {"chance.word": "0x12"}, "chance.word: found '0x12'"),
     (main, {"pending": {"coat": 1}}, "pending.coat: found 1"),
@@ -214,10 +214,10 @@ CASES: list[tuple[Callable[[], Position], dict[str, Any], str]] = [
     (discarding, {"pending.last_discard": 4}, "discard_pile: found"),
     (discarding, {"phase": "END"}, r"seats\[0\].hand: found .* in phase END"),
     (placing, {"pending.tile.size": 5, "tile_supply.blue.3": 0}, "pending.tile: found 'blue 5'"),
-    (placing, {"pending.recolour": 0}, "pending.recolour: found 0, expected another colour"),
-    (placing, {"pending.recolour": 2}, "pending.recolour: found 2, expected a colour of which"),
+    (placing, {"pending.recolour": 0}, "pending.recolour: found 0, expected a colour other"),
+    (placing, {"pending.recolour": 2}, "pending.recolour: found 2, expected a colour of a card"),
     (placing, {"pending.recolour": None}, "pending.using: found"),
-    (placing, {"pending.tile.size": 5}, "phase: found .* some decision is legal"),
+    (placing, {"pending.tile.size": 5}, "phase: found .* a phase with a legal action"),
     (paying, {"pending.due": 1}, "pending.due: found 1, expected 3"),
     (paying, {"pending.place": 44}, "pending.place: found 44"),
     (paying, {"pending.paid": [0, 0, 1, 0, 0]}, "pending.paid: found .* only"),
@@ -226,7 +226,7 @@ CASES: list[tuple[Callable[[], Position], dict[str, Any], str]] = [
     (coat, {"pending.rewards": None}, "pending.rewards: found nothing"),
     # the end
     (over, {"phase": "MAIN"}, "phase: found .* expected END"),
-    (over, {"done": False}, "draw_pile: found .* while a game of two players goes on"),
+    (over, {"done": False}, "draw_pile: found .* in it during a game of two players"),
     (over, {"pending": {"rewards": 1}}, "pending.rewards: found 1, expected once the game is over none"),
     (over, {"seats.1.points": 13}, r"seats\[1\].points: found 13, expected less than 12: seat 0 acted last"),
     (over, {"seats.0.points": 13}, "draw_pile: found .* the game ended by points"),
@@ -258,7 +258,7 @@ def test_end_alone_is_never_asked() -> None:
     one.step(act("TAKE", 1))
     data = one.to_dict()
     data["seats"][0]["used"] = [1]
-    with pytest.raises(PositionError, match=r"phase: found .*END only while an ability can still be used"):
+    with pytest.raises(PositionError, match=r"phase: found .*another phase: END is applied automatically"):
         read(data)
 
 

@@ -1,4 +1,4 @@
-"""Abilities (rules, section 3): owned, active, used; and rewards for coats of arms."""
+"""Abilities and rewards for coats of arms (rules, section 3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from helsinki_env.games.copenhagen.score import cover
 
 @kernel
 def active(g):
-    """Return the set of abilities that the seat to move owns and has not used."""
+    """Return the set of abilities that the acting seat owns and has not used."""
     return np.int64(g.owned[g.seat]) & ~np.int64(g.used[g.seat])
 
 
@@ -37,7 +37,7 @@ def white_cells(g):
 
 @kernel
 def new_abilities(g):
-    """ABILITY: return the abilities that the seat to move neither owns nor is denied; each player can get every one."""
+    """ABILITY: return the abilities that the acting seat neither owns nor is denied."""
     return ~(np.int64(g.owned[g.seat]) | np.int64(g.denied[g.seat])) & 31
 
 
@@ -49,7 +49,7 @@ def used_abilities(g):
 
 @kernel
 def has_choice(g):
-    """Return whether a reward can be taken; [R] if not, all pending rewards lapse, because nothing else changes."""
+    """Return whether a reward can be taken; [R] otherwise, all pending rewards lapse."""
     return (white_cells(g) | new_abilities(g) | used_abilities(g)) != 0
 
 

@@ -1,8 +1,6 @@
-"""Labels and effects of the abilities in words."""
+"""Names and effects of the abilities in words."""
 
 from __future__ import annotations
-
-__all__ = ["ABILITY_LABELS", "ability_effect", "ability_label", "ability_sentence"]
 
 ABILITY_LABELS = (
     ("Any cards",),
@@ -11,7 +9,7 @@ ABILITY_LABELS = (
     ("Change of", "colors"),
     ("Both actions",),
 )
-"""Name of each ability in the lines next to its picture."""
+"""Name of each ability, in the lines next to its picture."""
 
 _EFFECTS = (
     "After the first card: take the second from further to the right than the next one.",
@@ -28,10 +26,10 @@ def ability_label(ability: int) -> str:
 
 
 def ability_effect(ability: int) -> str:
-    """Return what an ability does, as a sentence."""
+    """Return the effect of an ability as a sentence."""
     return _EFFECTS[ability]
 
 
 def ability_sentence(ability: int) -> str:
-    """Return what an ability does, after its name."""
+    """Return the name and the effect of an ability."""
     return f"{ability_label(ability)}: {_EFFECTS[ability]}"

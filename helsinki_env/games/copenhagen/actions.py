@@ -1,4 +1,4 @@
-"""The action table: the id of every action. All ids, mask offsets, names and documents derive from it.
+"""The action table: the id of every action. Ids, mask offsets, names and documentation derive from it.
 
 `id = offset(kind) + argument`, with kinds in the order of the rules, section 3, "Decisions".
 """

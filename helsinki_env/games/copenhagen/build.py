@@ -13,10 +13,11 @@ from helsinki_env.games.copenhagen.abilities import active, end_use
 from helsinki_env.games.copenhagen.actions import CELLS, CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT, ORIENTATIONS
 from helsinki_env.games.copenhagen.bits import neighbors, supported
 from helsinki_env.games.copenhagen.cards import play_card_face_up
-from helsinki_env.games.copenhagen.deal import clear_build
 from helsinki_env.games.copenhagen.score import cover
 from helsinki_env.games.copenhagen.shapes import meeting, placements, tile_cells
-from helsinki_env.games.copenhagen.state import PHASE_PAY, PHASE_PLACE
+from helsinki_env.games.copenhagen.state import PHASE_PAY, PHASE_PLACE, PHASE_RECOLOUR, RECORD
+
+clear_build = RECORD.clear_pending(PHASE_PLACE, PHASE_RECOLOUR, PHASE_PAY)
 
 
 @kernel
@@ -33,7 +34,7 @@ def color_of(kind):
 
 @kernel
 def costs(t, g, kind):
-    """Return the set of costs of a tile's placements without the discount; empty if there is no placement."""
+    """Return the set of costs of the placements of a tile, without the discount; empty if there is no placement."""
     seat = g.seat
     filled = np.int64(g.filled[seat])
     support = supported(filled)
@@ -53,7 +54,7 @@ def costs(t, g, kind):
 
 @kernel
 def discounted(g, full):
-    """Return the costs with the discount if used, or with and without it while it is active."""
+    """Return the costs with the discount if it is used, or both with and without it while it is active."""
     if (np.int64(g.using) >> CONSTRUCTION_DISCOUNT) & 1:
         return full >> 1
     if (active(g) >> CONSTRUCTION_DISCOUNT) & 1:
@@ -78,7 +79,7 @@ def payable(g, kind, cost):
 
 @kernel
 def recolours(g, kind, cost):
-    """RECOLOUR: return the set of colors of which at least one card can contribute to one of the costs."""
+    """RECOLOUR: return the set of colors with at least one card that can pay part of one of the costs."""
     own, colours = color_of(kind), np.int64(0)
     for colour in range(5):
         held = np.int64(g.hand[g.seat, colour])
@@ -97,7 +98,7 @@ def completes(g, kind, cost):
 
 @kernel
 def most_cards(g, colour):
-    """Return the most cards that can pay for a tile of a color: its own, plus one other color if recolorable."""
+    """Return the maximum number of cards that can pay for a tile of a color, with a second color if recolorable."""
     own, other = np.int64(g.hand[g.seat, colour]), np.int64(0)
     if (active(g) >> CHANGE_OF_COLOURS) & 1:
         for c in range(5):
@@ -141,7 +142,7 @@ def feasible(t, g):
 
 @kernel
 def begin_build(g, kind):
-    """BUILD: select a tile, which remains in the supply until it is paid."""
+    """BUILD: select a tile, which stays in the supply until it is paid."""
     g.tile = kind
     g.phase = PHASE_PLACE
 
@@ -168,7 +169,7 @@ def placed_piece(g, argument):
 
 @kernel
 def place(t, g, argument):
-    """PLACE: without RECOLOUR, the cards are paid immediately; with it, one by one in PAY."""
+    """PLACE: pay all cards immediately, or one by one in PAY after RECOLOUR."""
     g.place = argument
     g.due = cost_at(g, tile_cells(t, placed_piece(g, argument), argument % CELLS))
     g.phase = PHASE_PAY

@@ -1,12 +1,16 @@
-"""Cards: the draw pile and its End of Game card, the display, hands (rules, sections 2 and 3, "End of the turn")."""
+"""The draw pile with its End of Game card, the display, and taking cards (rules, sections 2 and 3)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.rng import random_below, shuffle
-from helsinki_env.games.copenhagen.state import END_CARD
+from helsinki_env.engine.rng import list_cards, random_below, shuffle
+from helsinki_env.games.copenhagen.abilities import end_use
+from helsinki_env.games.copenhagen.actions import ADDITIONAL_CARD, ANY_CARDS
+from helsinki_env.games.copenhagen.state import END_CARD, PHASE_DISCARD, PHASE_END, PHASE_MAIN, PHASE_TAKE, RECORD
+
+clear_take = RECORD.clear_pending(PHASE_TAKE)
 
 
 @kernel
@@ -20,7 +24,7 @@ def hand_size(g, seat):
 
 @kernel
 def play_card_face_up(g, seat, colour):
-    """Move a card from a hand to the discard pile and lower its color's known count if positive (section 5)."""
+    """Move a card from a hand to the discard pile; a known card of its color comes first (section 5)."""
     g.hand[seat, colour] -= 1
     if g.known[seat, colour] > 0:
         g.known[seat, colour] -= 1
@@ -29,7 +33,7 @@ def play_card_face_up(g, seat, colour):
 
 @kernel
 def put_end_card(t, g):
-    """Section 2.2: insert the End of Game card at a random position among the last cards of the draw pile."""
+    """Insert the End of Game card at a random position among the last cards of the draw pile (section 2.2)."""
     size = np.int64(g.pile_size)
     beneath = random_below(g, min(size, t.last_cards - 1) + 1)
     for place in range(size, beneath, -1):
@@ -41,13 +45,10 @@ def put_end_card(t, g):
 
 @kernel
 def reshuffle(t, g):
-    """Turn the discard pile into the draw pile and add the End of Game card; the contents are public."""
-    size = np.int64(0)
+    """Make the draw pile from the discard pile and add the End of Game card; the contents are public."""
+    size = list_cards(g.discard, 5, g.pile)
     for colour in range(5):
         g.reshuffled[colour] = g.discard[colour]
-        for _ in range(g.discard[colour]):
-            g.pile[size] = colour
-            size += 1
         g.discard[colour] = 0
     shuffle(g, g.pile, size)
     g.pile_size = size
@@ -81,3 +82,49 @@ def refill(t, g):
             return False
         g.display[slot] = card
     return True
+
+
+@kernel
+def filled_slots(g):
+    """Return the set of display slots that hold a card (bit = slot)."""
+    slots = np.int64(0)
+    for slot in range(7):
+        slots |= np.int64(g.display[slot] >= 0) << slot
+    return slots
+
+
+@kernel
+def slots_above(slot):
+    """Return the set of slots above a slot."""
+    return np.int64(-2) << np.int64(slot)
+
+
+@kernel
+def take_card(t, g, slot):
+    """Move a card from the display to the hand, in view of all: the first, the second, or an additional card."""
+    seat, colour = g.seat, np.int64(g.display[slot])
+    g.display[slot] = -1
+    g.hand[seat, colour] += 1
+    g.known[seat, colour] += 1
+    if g.phase == PHASE_MAIN:
+        g.first = slot
+        g.phase = PHASE_TAKE
+        return
+    end_use(g, ANY_CARDS)
+    end_use(g, ADDITIONAL_CARD)
+    clear_take(g)
+    check_limit(t, g)
+
+
+@kernel
+def check_limit(t, g):
+    """Enter DISCARD if the hand exceeds the hand limit, otherwise END."""
+    g.phase = PHASE_DISCARD if hand_size(g, g.seat) > t.hand_limit else PHASE_END
+
+
+@kernel
+def discard(t, g, colour):
+    """Hand limit: discard one card."""
+    play_card_face_up(g, g.seat, colour)
+    g.last_discard = colour
+    check_limit(t, g)

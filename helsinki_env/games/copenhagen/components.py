@@ -1,7 +1,7 @@
-"""Component data of the published game: tiles, cards, cells with coats of arms, and scoring values.
+"""Component data, read from a component file: tiles, cards, cells with coats of arms, scoring values.
 
-A component file (``configs/components/copenhagen.yaml``) is fully validated when it is loaded. The result is immutable.
-The file marks the facts that the help page does not give.
+A component file (``configs/components/copenhagen.yaml``) is fully validated on loading, and the result is immutable.
+The file marks facts that its source does not give.
 
 Rules: section 1, Components.
 """
@@ -44,29 +44,28 @@ MAX_GOAL = 100
 
 
 class ComponentError(UserError):
-    """Raised if a component file is invalid. The message names file, key, value found and value expected."""
+    """An invalid component file. The message names file, key, value found and expected value."""
 
 
 @dataclass(frozen=True)
 class Components:
-    """The content of a component file. Created by `load_components`, which validates it.
+    """The validated content of a component file, as returned by `load_components`.
 
     A cell is ``5 * y + x``, x from the left and y from the bottom.
 
     Attributes:
         name: the file's name without its suffix.
-        drawings: drawing by ``[colour][size - 2]``: rows, upper row first, ``B`` the brick, ``W`` a window and ``.`` an
-            empty cell.
+        drawings: drawing by ``[colour][size - 2]``: rows from top to bottom, ``B`` the brick, ``W`` a window and ``.``
+            an empty cell.
         copies: number of tiles of each color by ``[players - 2][size - 2]``.
         white_tiles: number of white tiles in the common supply.
         cards: number of cards of each color by ``[players - 2]``.
-        hands: number of cards dealt by seat.
+        hands: number of cards dealt to each seat.
         coats: cells with a coat of arms, ascending.
         coat_rows: rows y with a coat of arms at their end, ascending.
         hand_limit: maximum number of cards in a hand.
         goal: points that end the game.
-        last_cards: number of cards at the bottom of the draw pile, including the End of Game card, among which that
-            card is inserted.
+        last_cards: the End of Game card is among this number of cards at the bottom of the draw pile.
         points_row: points for a full row.
         points_row_windows: points for a full row that shows windows only.
         points_column: points for a full column.
@@ -100,12 +99,12 @@ class Components:
         return ROWS
 
     def __hash__(self) -> int:
-        """Return a cached hash of the content."""
+        """Return a hash of the content."""
         return hash((self.name, self.digest))
 
     @cached_property
     def digest(self) -> str:
-        """16 hexadecimal digits that identify the content; independent of the file's name."""
+        """16 hexadecimal digits that identify the content, regardless of the file name."""
         return facts_digest(self)
 
 
@@ -113,10 +112,10 @@ def load_components(name_or_path: str | Path = "copenhagen") -> Components:
     """Return the content of a component file.
 
     Args:
-        name_or_path: the name of a file in ``configs/components``, or a path; an unchanged file is read only once.
+        name_or_path: name of a file in ``configs/components``, or a path. An unchanged file is read only once.
 
     Raises:
-        ComponentError: if the file is invalid; names file, key, value found and value expected.
+        ComponentError: for an invalid file; the message names file, key, value and expected value.
     """
     components: Components = load_component_file(name_or_path, ComponentError, _components)
     return components
@@ -150,12 +149,12 @@ def _components(data: Node, name: str) -> Components:
     for players, item in zip(PLAYER_COUNTS, _by_players(cards["copies"]), strict=True):
         least = DISPLAY + sum(result.hands[:players])
         if len(COLOURS) * item.value < least:
-            item.fail(f"at least {-(-least // len(COLOURS))}: the display and all hands are dealt")
+            item.fail(f"at least {-(-least // len(COLOURS))} for the display and all hands")
     return result
 
 
 def _by_players(data: Node) -> list[Node]:
-    """Return the entries for two, three and four players."""
+    """Return the nodes for two, three and four players."""
     keys = tuple(f"players_{players}" for players in PLAYER_COUNTS)
     data.mapping(keys)
     return [data[key] for key in keys]

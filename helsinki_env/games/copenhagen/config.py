@@ -1,7 +1,4 @@
-"""Configuration of a game of Copenhagen: players, denied abilities, component file, reward.
-
-A `CopenhagenConfig` is immutable and validated on creation.
-"""
+"""Configuration of a game of Copenhagen: players, denied abilities, component file, reward."""
 
 from __future__ import annotations
 
@@ -20,20 +17,20 @@ __all__ = ["REWARDS", "ConfigError", "CopenhagenConfig"]
 class CopenhagenConfig(Configuration[Components]):
     """Configuration of a game.
 
-    Immutable, hashable and picklable. Configurations are equal if all values and the contents of the component files
-    are.
+    Frozen, hashable and picklable. Two configurations are equal if all values and the contents of the component files
+    are equal.
 
     Attributes:
         num_players: 2, 3 or 4.
-        denied: for studies only: the abilities that individual seats may not take, one collection of ids (1 to 4) or
-            names for each seat, or None for no restriction. Stored as one tuple of ascending ids for each seat. Every
-            player owns ``any_cards`` from the start, so it cannot be denied.
+        denied: abilities that single seats may not take, for studies. Accepts one collection of ids (1 to 4) or names
+            per seat, or None; stored as one tuple of ascending ids per seat. Every player owns ``any_cards`` from the
+            start, so it cannot be denied.
         components: the component file, a name or a path; see `components.load_components`.
         reward: ``"win"``, ``"rank"`` or ``"margin"``.
 
     Raises:
-        ConfigError: if a value is invalid.
-        ComponentError: (a ValueError) if the component file is invalid.
+        ConfigError: for an invalid value.
+        ComponentError: (a ValueError) for an invalid component file.
     """
 
     read_components = staticmethod(load_components)
@@ -49,7 +46,7 @@ class CopenhagenConfig(Configuration[Components]):
     _loaded: tuple[str, Components] = field(default=None, repr=False, kw_only=True)  # type: ignore[assignment]
 
     if TYPE_CHECKING:
-        # The arguments accept more types than the fields have, which a dataclass cannot express.
+        # The constructor accepts wider types than the fields store, which a dataclass cannot express.
         def __init__(
             self,
             num_players: SupportsIndex = 2,
@@ -59,6 +56,6 @@ class CopenhagenConfig(Configuration[Components]):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        """Read the component file, validate every value and normalize it."""
+        """Load the component file, then validate and normalize every value."""
         self._load()
         self._keep(denied=self._ids_by_seat(self._entry("denied")))

@@ -1,12 +1,12 @@
-"""Determinization: sample hidden cards consistent with a seat's observation, for search without hidden information.
+"""Determinization: sample hidden cards that are consistent with the observation of a seat, for search.
 
-A copy made by `determinize` differs from the game only in what its viewer cannot see (rules, section 5):
+A copy made by `determinize` differs from the game only in information hidden from the viewer (rules, section 5):
 
 - the cards in other hands, except those taken from the display;
 - the order of the draw pile, including the End of Game card;
-- the random key, so that no later shuffle is known in advance.
+- the random state, so that later shuffles cannot be predicted.
 
-The viewer's observation of the copy is identical byte for byte.
+The observation of the viewer stays the same.
 
     >>> from helsinki_env.engine.determinization import determinize
     >>> from helsinki_env.games.copenhagen.game import CopenhagenGame
@@ -18,22 +18,22 @@ The viewer's observation of the copy is identical byte for byte.
 
 The distribution
 ----------------
-Deals are drawn uniformly from those that match the observation, with cards of the same color considered distinct:
+Deals are drawn uniformly from all deals that match the observation, where cards of the same color are distinct:
 
-- *Hidden cards.* Each other seat's hidden hand consists of its cards beyond those publicly known. Until the draw pile
-  is made from the discard pile, cards that the viewer cannot locate are distributed uniformly over hidden hands and
-  draw pile. Afterwards, the draw pile holds its publicly known cards in a uniformly random order. The other unseen
-  cards are then distributed uniformly over the hidden hands.
-- *The End of Game card.* Whether it is in the draw pile is public. It was inserted beneath 0 to 9 cards (or all, if
-  there were fewer), each equally likely, independent of these cards. Until it is drawn, the only other constraint is
-  the number of cards left. In a draw pile of n other cards it is beneath 0 to min(n, 9) of them, each equally likely
-  and independent of the rest.
-- *Constraints of the current turn.* If another seat is in the middle of a turn, it must be able to complete it: pay for
-  its tile, including a recolored card, discard in order, or build after `both_actions`. In phase END, which is
-  otherwise skipped, it must have an ability to use. Deals are sampled by rejection, so all valid ones stay equally
-  likely.
+- *Hidden cards.* The hidden hand of another seat consists of its cards that are not publicly known. Before the draw
+  pile is made from the discard pile, the cards that the viewer cannot locate are distributed uniformly over hidden
+  hands and draw pile. Afterwards, the draw pile holds its publicly known cards in a uniformly random order, and the
+  other unlocated cards are distributed uniformly over the hidden hands.
+- *The End of Game card.* It is public whether this card is in the draw pile. It was inserted beneath 0 to 9 cards (or
+  all, if there were fewer), each number equally likely and independent of the cards. Until it is drawn, the observation
+  adds only the number of cards left. In a draw pile of n other cards, it is therefore beneath 0 to min(n, 9) of them,
+  each number equally likely.
+- *Constraints of the current turn.* Another seat that is in the middle of a turn must be able to complete it: to pay
+  for its tile, including a recolored card, to discard in order, or to build after `both_actions`. In phase END, which
+  is otherwise skipped, it must have an ability to use. Deals are sampled by rejection, so all valid deals remain
+  equally likely.
 
-Inferences from a seat's earlier actions are not weighted, because an observation does not record them.
+Earlier actions of other seats have no influence on the distribution, because an observation does not record them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ import numpy as np
 from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.rng import draw_card, random_below
+from helsinki_env.engine.rng import draw_card, list_cards, random_below
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.legal import legal_uses
 from helsinki_env.games.copenhagen.state import (
@@ -57,9 +57,7 @@ from helsinki_env.games.copenhagen.state import (
     PILE,
 )
 
-__all__ = ["SCRATCH", "determinize_state"]
-
-#: Maximum number of attempts to deal a hand. Even the rarest hand that can pay for a tile occurs once in 10^6 deals.
+#: Maximum number of attempts to deal a hand. The rarest hand that can pay for a tile occurs once in 10^6 deals.
 _TRIES = 20_000_000
 
 SCRATCH = np.dtype(
@@ -79,15 +77,15 @@ SCRATCH = np.dtype(
 
 @kernel
 def _is_reshuffled(g):
-    """Section 3, End of the turn: return whether the draw pile is a reshuffled discard pile with public contents."""
+    """Return whether the draw pile was made from the discard pile, so that its contents are public (section 3)."""
     return g.players > 2 and g.end_card != 0
 
 
 @kernel
 def _look(t, g, viewer, s):
-    """Section 5: count the cards that the viewer cannot locate, and the hidden cards of each other hand.
+    """Count the cards that the viewer cannot locate, and the hidden cards of each other hand (section 5).
 
-    Return whether their total matches the hidden hands and draw pile.
+    Return whether the cards exactly fill the hidden hands and the draw pile.
     """
     s.hidden[:] = 0
     pile, known_cards, total = np.int64(g.pile_size) - g.end_card, np.int64(0), np.int64(0)
@@ -127,7 +125,7 @@ def _deal_hand(g, s, seat, dealt, size):
 
 @kernel
 def _can_complete_turn(t, g, mask):
-    """Section 3: return whether the seat to move can complete its operation or, in phase END, use an ability."""
+    """Return whether the acting seat can complete its operation or, in phase END, use an ability (section 3)."""
     phase, seat = g.phase, g.seat
     if phase == PHASE_TAKE or phase == PHASE_COAT:
         return True
@@ -135,7 +133,7 @@ def _can_complete_turn(t, g, mask):
         return True
     if phase == PHASE_END:
         return legal_uses(t, g) != 0
-    # The mask assumes that the color was chosen with a card of it in hand.
+    # The mask assumes that the hand had a card of the color when it was chosen.
     if g.recolour >= 0 and g.paid[g.recolour] == 0 and g.hand[seat, g.recolour] == 0:
         return False
     write_mask(t, g, mask)
@@ -144,7 +142,7 @@ def _can_complete_turn(t, g, mask):
 
 @kernel
 def _deal_hand_in_turn(t, g, s, size, mask):
-    """Deal the seat to move a hand that can complete its turn; return whether one was found."""
+    """Deal the acting seat a hand with which it can complete the turn; return whether one was found."""
     tries = _TRIES if s.hidden[g.seat] > 0 else 1
     for _ in range(tries):
         _deal_hand(g, s, g.seat, 0, size)
@@ -154,19 +152,8 @@ def _deal_hand_in_turn(t, g, s, size, mask):
 
 
 @kernel
-def _spread(counts, cards):
-    """Write a list of cards from their counts by color; return the number of cards."""
-    size = np.int64(0)
-    for colour in range(5):
-        for _ in range(counts[colour]):
-            cards[size] = colour
-            size += 1
-    return size
-
-
-@kernel
 def _deal_pile(t, g, cards, dealt, size):
-    """Deal the cards from index `dealt` on to the draw pile, and insert the End of Game card where it may be."""
+    """Deal the cards from index `dealt` on to the draw pile, with the End of Game card at a random possible place."""
     others = np.int64(g.pile_size) - g.end_card
     beneath = others + 1
     if g.end_card:
@@ -181,14 +168,14 @@ def _deal_pile(t, g, cards, dealt, size):
 
 @kernel
 def determinize_state(t, g, viewer, word, s, mask):
-    """Sample what `viewer` cannot see, using `word` as the random key; return whether a deal was found.
+    """Sample the cards hidden from `viewer` with the random key `word`; return whether a deal was found.
 
-    `s`: scratch of dtype `SCRATCH`; `mask`: scratch, int8 (459,).
+    `s` is a scratch record of dtype `SCRATCH`, `mask` is scratch, int8 (459,).
     """
     g.chance = word
     if not _look(t, g, viewer, s):
         return False
-    size, dealt = _spread(s.unknown, s.cards), np.int64(0)
+    size, dealt = list_cards(s.unknown, 5, s.cards), np.int64(0)
     bound = g.seat != viewer and g.done == 0
     if bound:
         if not _deal_hand_in_turn(t, g, s, size, mask):
@@ -198,9 +185,9 @@ def determinize_state(t, g, viewer, word, s, mask):
         if seat != viewer and not (bound and seat == g.seat):
             dealt = _deal_hand(g, s, seat, dealt, size)
     if _is_reshuffled(g):
-        size, dealt = _spread(g.reshuffled, s.cards), np.int64(0)
+        size, dealt = list_cards(g.reshuffled, 5, s.cards), np.int64(0)
     _deal_pile(t, g, s.cards, dealt, size)
     return True
 
 
-contract.determinize_state.implements(GAME, determinize_state)
+contract.implement(GAME, determinize_state)

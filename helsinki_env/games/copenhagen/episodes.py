@@ -1,6 +1,6 @@
-"""Random setups per episode: number of players and denied abilities.
+"""Random options per episode: number of players and denied abilities.
 
-A batch environment draws a setup at every deal, including automatic resets, from a separate random stream.
+Batch environments draw them at every deal, including automatic resets, from a separate random stream.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS
 
 __all__ = ["RandomEpisodes"]
 
-#: The number of denied abilities is -1 as configured.
+#: The number of denied abilities is -1 to keep the configured ones.
 EPISODES = options_dtype("denied_low", "denied_high")
 
 #: Number of abilities that can be denied: all but the first, which every player owns from the start.
@@ -30,24 +30,24 @@ _DENIABLE = len(ABILITIES) - 1
 
 @dataclass(frozen=True)
 class RandomEpisodes:
-    """Values to draw at each deal; None leaves a value as configured.
+    """Values to draw at each deal; None keeps the configured value.
 
     Args:
         num_players: player counts to draw from, such as ``(2, 3, 4)``, or one count.
-        denied: number of abilities denied to each seat, or its range ``(low, high)``, from 0 to 4. Each seat gets a
-            separate set, drawn uniformly; ``any_cards`` is never denied.
+        denied: number of abilities denied to each seat, a number from 0 to 4 or a range ``(low, high)``. The set of
+            each seat is drawn separately and uniformly; ``any_cards`` is never denied.
 
-    Both are stored as tuples, with any integer type converted to int.
+    Values are stored as tuples; integers of any type become int.
 
     Raises:
-        ValueError: if a value is invalid; names the value found and the value expected.
+        ValueError: for an invalid value; the message names it and the values expected.
     """
 
     num_players: tuple[int, ...] | None = None
     denied: tuple[int, int] | None = None
 
     if TYPE_CHECKING:
-        # The arguments accept more types than the fields have, which a dataclass cannot express.
+        # The constructor accepts wider types than the fields store, which a dataclass cannot express.
         def __init__(
             self,
             num_players: Iterable[SupportsIndex] | SupportsIndex | None = None,
@@ -55,14 +55,14 @@ class RandomEpisodes:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        """Validate every value and normalize it."""
+        """Validate and normalize every value."""
         if self.num_players is not None:
             object.__setattr__(self, "num_players", read_player_counts(self.num_players))
         if self.denied is not None:
             object.__setattr__(self, "denied", size_range("denied", self.denied, _DENIABLE, "abilities"))
 
     def record(self) -> npt.NDArray[Any]:
-        """Return the values in the format of the kernels, an array of one record."""
+        """Return the values as kernels read them, an array of one record."""
         array = np.zeros(1, EPISODES)
         record = array[0]
         record.players = sum(1 << n for n in set(self.num_players or ()))
@@ -72,9 +72,9 @@ class RandomEpisodes:
 
 @kernel
 def draw_setup(p, g):
-    """Write the setup of the next episode into a record; `p.chance` is this episode's random key.
+    """Draw the options of the next episode into a record; `p.chance` is the random key of this episode.
 
-    All four seats' sets are drawn, so a seat's denied abilities do not depend on the number of players.
+    Sets are drawn for all four seats, so that the set of a seat does not depend on the number of players.
     """
     if p.players:
         g.players = draw_member(p, p.players, 5)
@@ -85,4 +85,4 @@ def draw_setup(p, g):
             g.denied[seat] = 0
 
 
-contract.draw_setup.implements(GAME, draw_setup)
+contract.implement(GAME, draw_setup)

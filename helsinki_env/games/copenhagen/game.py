@@ -1,4 +1,4 @@
-"""A game of Copenhagen for interactive use, search and tests: an object interface to the kernels.
+"""A single game of Copenhagen as an object, for interactive use, search and tests.
 
 >>> from helsinki_env.games.copenhagen.game import CopenhagenConfig, CopenhagenGame
 >>> game = CopenhagenGame(CopenhagenConfig(num_players=2), seed=0)
@@ -38,7 +38,7 @@ __all__ = ["COPENHAGEN", "CopenhagenConfig", "CopenhagenGame", "IllegalActionErr
 
 
 class Phase(StrEnum):
-    """The phase, which determines the kinds of actions that are possible (rules, section 3). Equals its name."""
+    """Phase of a game, which determines the possible kinds of actions (rules, section 3). Equal to its name."""
 
     MAIN = "MAIN"
     TAKE = "TAKE"
@@ -51,7 +51,7 @@ class Phase(StrEnum):
 
 
 def apply_setup(states: States, config: CopenhagenConfig) -> None:
-    """Write the setup (players and denied abilities) into blank records."""
+    """Write the game options (players and denied abilities) into blank records."""
     states["players"] = config.num_players
     states["denied"] = 0
     for seat, denied in enumerate(config.denied):
@@ -102,7 +102,7 @@ COPENHAGEN: GameSpec = GameSpec(
     hidden_fields=("hand",),
     hidden_piles=("pile",),
 )
-"""Copenhagen, as game-independent code sees it."""
+"""Specification of Copenhagen for game-independent code."""
 
 
 class CopenhagenGame(BoardGame):

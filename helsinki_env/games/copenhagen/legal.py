@@ -1,7 +1,7 @@
-"""The only definition of legality, as a mask (rules, section 3).
+"""Compute the action mask (rules, section 3).
 
-The mask contains exactly the legal actions. After each of them, the turn can be completed. An ability is legal only if
-it changes more than its own state.
+The mask contains exactly the legal actions. After each legal action, the turn can be completed. An ability is legal
+only if it changes more than its own state.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import numpy as np
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import clearer, marker
 from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen import state
 from helsinki_env.games.copenhagen.abilities import active, new_abilities, used_abilities, white_cells
 from helsinki_env.games.copenhagen.bits import BOARD, neighbors, supported
 from helsinki_env.games.copenhagen.build import (
@@ -23,39 +24,27 @@ from helsinki_env.games.copenhagen.build import (
     recolours,
     size_of,
 )
-from helsinki_env.games.copenhagen.cards import hand_size
+from helsinki_env.games.copenhagen.cards import filled_slots, hand_size, slots_above
 from helsinki_env.games.copenhagen.shapes import meeting, placements
-from helsinki_env.games.copenhagen.state import (
-    PHASE_COAT,
-    PHASE_DISCARD,
-    PHASE_END,
-    PHASE_MAIN,
-    PHASE_PAY,
-    PHASE_PLACE,
-    PHASE_RECOLOUR,
-    PHASE_TAKE,
-)
-from helsinki_env.games.copenhagen.take import filled_slots, slots_above
 
-#: Marks corners of an orientation. It zeroes the ids after them: those of the next orientation, which is written later,
-#: and of kinds that are not marked in the same phase.
+#: Marks the corners of an orientation. The ids after them become zero; they belong to the next orientation, which is
+#: written later, or to kinds that are not marked in the same phase.
 _mark_corners = marker(64)
-#: Mark cells in two overlapping parts that write nothing beyond the cells. They also mark tiles, before later ids of
-#: the same phase.
+#: Mark cells in two overlapping parts, with nothing written beyond the cells. `_mark_lower` also marks tiles.
 _mark_lower, _mark_upper = marker(32), marker(16)
 _clear_all = clearer(a.NUM_ACTIONS)
 
 
 @kernel
 def _mark(mask, first, size, legal):
-    """Mark a set of arguments, bit = argument."""
+    """Mark a set of arguments (bit = argument)."""
     for argument in range(size):
         mask[first + argument] = (legal >> argument) & 1
 
 
 @kernel
 def _first_slots(g):
-    """MAIN: return the slots with a card and a card in the next slot, or in any slot above if any_cards is active."""
+    """MAIN: return the slots with a card that have a card in the next slot, or in any later slot with any_cards."""
     slots = filled_slots(g)
     second = slots >> 1
     if (active(g) >> a.ANY_CARDS) & 1:
@@ -67,7 +56,7 @@ def _first_slots(g):
 
 @kernel
 def _next_slots(g):
-    """TAKE: return the slot after the first one, those above it with any_cards, or all for an additional card."""
+    """TAKE: return the slot after the first one, all later slots with any_cards, or all for an additional card."""
     slots = filled_slots(g)
     if g.first < 0:
         return slots
@@ -78,12 +67,12 @@ def _next_slots(g):
 
 @kernel
 def _taking_uses(t, g, usable):
-    """After taking: an additional card until a discard; building too once the hand limit is met."""
+    """DISCARD and END: return additional_card before a discard, and both_actions once the hand limit is met."""
     legal = np.int64(0)
     if g.last_discard < 0 and filled_slots(g):
         legal |= usable & (1 << a.ADDITIONAL_CARD)
     both = usable & (1 << a.BOTH_ACTIONS)
-    if both and g.phase == PHASE_END and feasible(t, g):
+    if both and g.phase == state.PHASE_END and feasible(t, g):
         legal |= both
     return legal
 
@@ -92,8 +81,8 @@ def _taking_uses(t, g, usable):
 def _building_uses(t, g, usable):
     """PLACE: return the abilities that lower the cost or recolor cards and leave a payable placement.
 
-    [R] The discount always changes the cost, so it is legal even if the tile is payable without it. After RECOLOUR it
-    is illegal if it would reduce the cost to zero, because a recolored card must be paid.
+    [R] The discount always changes the cost, so it is legal even if the tile is payable without it. After RECOLOUR, a
+    discount to zero is illegal, because a recolored card must be paid.
     """
     discount = usable & (1 << a.CONSTRUCTION_DISCOUNT)
     change = usable & (1 << a.CHANGE_OF_COLOURS)
@@ -111,11 +100,11 @@ def _building_uses(t, g, usable):
 def legal_uses(t, g):
     """Return the set of abilities for which USE is legal now (bit = ability)."""
     usable = active(g)
-    if g.phase == PHASE_TAKE and g.first >= 0 and filled_slots(g) & slots_above(g.first + 1):
+    if g.phase == state.PHASE_TAKE and g.first >= 0 and filled_slots(g) & slots_above(g.first + 1):
         return usable & (1 << a.ANY_CARDS)
-    if g.phase == PHASE_DISCARD or g.phase == PHASE_END:
+    if g.phase == state.PHASE_DISCARD or g.phase == state.PHASE_END:
         return _taking_uses(t, g, usable)
-    if g.phase == PHASE_PLACE:
+    if g.phase == state.PHASE_PLACE:
         return _building_uses(t, g, usable)
     return np.int64(0)
 
@@ -148,10 +137,10 @@ def _pay_colours(g):
     low, high = min(own, recoloured), max(own, recoloured)
     low_held, high_held = np.int64(g.hand[g.seat, low]), np.int64(g.hand[g.seat, high])
     due, legal = np.int64(g.due), np.int64(0)
-    # The higher color: all later cards have it too.
+    # After a card of the higher color, all later cards have this color.
     if high_held >= due and (high == recoloured or g.paid[recoloured] > 0):
         legal |= np.int64(1) << high
-    # The lower color: none of the higher has been paid; if it is the tile's color, a recolored card must still follow.
+    # The lower color comes first; if it is the color of the tile, a recolored card must still follow.
     if g.paid[high] == 0 and low_held > 0 and low_held + high_held >= due and (low == recoloured or due > 1):
         legal |= np.int64(1) << low
     return legal
@@ -170,27 +159,27 @@ def _mark_discards(t, g, mask, first):
 
 @kernel
 def mark_legal(t, g, mask):
-    """Write 1 for each legal action of a game; `mask` is int8 of shape (459,), initially all zero."""
+    """Write 1 for each legal action into `mask`, int8 (459,), initially all zeros."""
     if g.done:
         return
     phase, offset = g.phase, t.offset
-    if phase == PHASE_MAIN:
+    if phase == state.PHASE_MAIN:
         _mark_lower(mask, offset[a.KIND_BUILD], (feasible(t, g),))
         if not (np.int64(g.using) >> a.BOTH_ACTIONS) & 1:
             _mark(mask, offset[a.KIND_TAKE], 7, _first_slots(g))
-    elif phase == PHASE_TAKE:
+    elif phase == state.PHASE_TAKE:
         _mark(mask, offset[a.KIND_TAKE], 7, _next_slots(g))
-    elif phase == PHASE_DISCARD:
+    elif phase == state.PHASE_DISCARD:
         _mark_discards(t, g, mask, offset[a.KIND_DISCARD])
-    elif phase == PHASE_END:
+    elif phase == state.PHASE_END:
         mask[offset[a.KIND_END]] = 1
-    elif phase == PHASE_PLACE:
+    elif phase == state.PHASE_PLACE:
         _mark_places(t, g, mask, offset[a.KIND_PLACE])
-    elif phase == PHASE_RECOLOUR:
+    elif phase == state.PHASE_RECOLOUR:
         _mark(mask, offset[a.KIND_RECOLOUR], 5, recolours(g, g.tile, discounted(g, costs(t, g, g.tile))))
-    elif phase == PHASE_PAY:
+    elif phase == state.PHASE_PAY:
         _mark(mask, offset[a.KIND_PAY], 5, _pay_colours(g))
-    elif phase == PHASE_COAT:
+    elif phase == state.PHASE_COAT:
         cells, first = white_cells(g), offset[a.KIND_WHITE]
         _mark_lower(mask, first, (cells,))
         _mark_upper(mask, first + a.CELLS - 16, (cells >> (a.CELLS - 16),))

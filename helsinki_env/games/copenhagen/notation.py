@@ -55,7 +55,7 @@ def action_to_string(action: int | np.integer[Any]) -> str:
         action: id of the action, 0 to 458.
 
     Raises:
-        ValueError: if the id is invalid.
+        ValueError: for an invalid id.
     """
     number = as_integer(action)
     if number is None:
@@ -67,25 +67,25 @@ def action_to_string(action: int | np.integer[Any]) -> str:
 
 
 def string_to_action(text: str) -> int:
-    """Return the id of an action written by `action_to_string`; extra blanks are allowed, also around a cell's comma.
+    """Return the id of an action written by `action_to_string`; extra spaces are allowed, also around a comma.
 
     Args:
         text: kind and argument.
 
     Raises:
-        ValueError: if the text is invalid; names the text, the error and the expected argument.
+        ValueError: for an invalid text; the message names the text and the expected argument.
     """
     if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"decision {short_repr(text)}: expected text such as 'TAKE 3' or 'BUILD blue 4'")
+        raise ValueError(f"action {short_repr(text)}: expected text such as 'TAKE 3' or 'BUILD blue 4'")
     name, _, rest = " ".join(text.split()).partition(" ")
     if name not in KINDS:
         kinds = ", ".join(KINDS)
         raise ValueError(
-            f"decision {short_repr(text)}: {short_repr(name)} is no kind of decision; the kinds are {kinds}"
+            f"action {short_repr(text)}: {short_repr(name)} is not a kind of action; the kinds are {kinds}"
         )
     kind, argument = KINDS.index(name), _COMMA.sub(",", rest)
     if argument not in _TEXTS[kind]:
-        raise ValueError(f"decision {short_repr(text)}: expected {_expected(kind)}")
+        raise ValueError(f"action {short_repr(text)}: expected {_expected(kind)}")
     return a.encode(kind, _TEXTS[kind].index(argument))
 
 

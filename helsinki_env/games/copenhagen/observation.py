@@ -1,8 +1,8 @@
-"""The observation of a seat as a flat int8 array; the only module that hides information (rules, section 5).
+"""The observation of a seat as a flat int8 array. No other module hides information (rules, section 5).
 
-The layout is the same for any number of players and any configuration. Seats are in the order self, next clockwise, and
-so on; unused seats are zero. No entry is negative: codes are shifted by one so that 0 means "none". `unpack` returns
-the named fields:
+The layout is the same for all player counts and configurations. Seats are in the order self, next clockwise, and so on;
+unused seats are zero. No entry is negative: codes are shifted by one, so that 0 means "none". `unpack` returns the
+named fields:
 
     >>> from helsinki_env.games.copenhagen import observation
     >>> from helsinki_env.games.copenhagen.game import CopenhagenGame
@@ -19,8 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.observation_table import Computed, ObservationTable, Section
-from helsinki_env.engine.vectors import clearer, spreader
+from helsinki_env.engine.observation_table import (
+    Computed,
+    ObservationTable,
+    Section,
+    boards_section,
+    write_planes,
+    write_planes_part,
+)
+from helsinki_env.engine.vectors import clearer
 from helsinki_env.games.copenhagen.actions import CELLS
 from helsinki_env.games.copenhagen.bits import full_rows
 from helsinki_env.games.copenhagen.cards import hand_size
@@ -35,20 +42,14 @@ PLANES = ("tile", "number", "brick", "coat")
 
 - tile: 1 to 5 colored, 6 white;
 - number: index of the colored tile in the order built, from 1;
-- brick: whether a brick shows;
-- coat: whether an uncovered coat of arms is there.
+- brick: whether the cell shows a brick;
+- coat: whether the cell has an uncovered coat of arms.
 """
 
 OBSERVATION = ObservationTable(
     RECORD,
     (
-        Section(
-            "boards",
-            "every board: planes " + ", ".join(PLANES),
-            shape=(MAX_SEATS, len(PLANES), ROWS, COLUMNS),
-            high=np.reshape([6, TILES, 1, 1], (4, 1, 1)),  # by plane
-            scale=np.reshape([6, 12, 1, 1], (4, 1, 1)),
-        ),
+        boards_section(PLANES, ROWS, COLUMNS, 6, TILES),
         Section("row_coats", "1 where a coat of arms lies beside a row that is not full", shape=(MAX_SEATS, ROWS)),
         Section(
             "seats",
@@ -122,18 +123,16 @@ def unpack(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
 
 
 def scales(size: int) -> npt.NDArray[np.float32] | None:
-    """Return the divisors that normalize observations of this length, (F,), or None if no observation has it."""
+    """Return the divisors that normalize observations of length `size`, (F,), or None for any other length."""
     return OBSERVATION.scales() if size == OBSERVATION_SIZE else None
 
 
-_write_tiles, _write_numbers = spreader(64, 3), spreader(64, 5)
-_write_cells, _write_half = spreader(64), spreader(32)
 _clear_board, _clear_coats = clearer(PER_BOARD), clearer(16)
 
 
 @kernel
 def tile_sets(t, g, seat):
-    """Return sets of cells for the binary digits of the planes: three digits for tiles, five for the order built."""
+    """Return sets of cells for the binary digits of two planes: three digits for tiles, five for the order built."""
     n0 = n1 = n2 = n3 = n4 = np.int64(0)
     for tile in range(g.tile_count[seat]):
         cells = tile_cells(t, np.int64(g.tile_piece[seat, tile]), g.tile_cell[seat, tile])
@@ -150,19 +149,15 @@ def tile_sets(t, g, seat):
 
 @kernel
 def _write_board(t, g, seat, out, at):
-    """Write boards and coats of arms, which are public. Writes nothing beyond the end of the board."""
-    tiles, numbers = tile_sets(t, g, seat)
+    """Write the board of a seat with its coats of arms, which are public."""
+    codes, numbers = tile_sets(t, g, seat)
     coats = np.int64(t.coats) & ~np.int64(g.filled[seat])
-    _write_tiles(out, at, tiles)
-    _write_numbers(out, at + CELLS, numbers)
-    _write_cells(out, at + 2 * CELLS, (np.int64(g.bricks[seat]),))
-    _write_half(out, at + 3 * CELLS, (coats,))
-    _write_half(out, at + 4 * CELLS - 32, (coats >> (CELLS - 32),))
+    write_planes(out, at, CELLS, codes, numbers, np.int64(g.bricks[seat]), coats)
 
 
 @kernel
 def _write_row_coats(t, g, seat, out, at):
-    """Write the coats of arms at rows that are not full, which are public."""
+    """Write the coats of arms next to rows that are not full, which are public."""
     coats = t.coat_rows & ~full_rows(np.int64(g.filled[seat]))
     for y in range(ROWS):
         out[at + y] = (coats >> (COLUMNS * y)) & 1
@@ -176,7 +171,7 @@ def next_seat(g, seat):
 
 @kernel
 def _write(t, g, viewer, out, dealt, turned):
-    """Write all entries, boards first: each block of entries may be followed by zeros that a later one overwrites."""
+    """Write all entries, boards first; the zeros after a block of entries are overwritten by later blocks."""
     players, seat = np.int64(g.players), np.int64(viewer)
     for turn in range(players if turned else np.int64(1)):
         _write_board(t, g, seat, out, PER_BOARD * turn)
@@ -194,37 +189,32 @@ def _write(t, g, viewer, out, dealt, turned):
 
 @kernel
 def write_observation(t, g, viewer, out):
-    """Section 5: write the observation of `viewer` into `out`, int8 of shape (F,), every entry of it."""
+    """Write the observation of `viewer` into `out`, int8 (F,), overwriting every entry (section 5)."""
     _write(t, g, viewer, out, True, True)
 
 
 @kernel
 def update_observation(t, g, viewer, out, turned):
-    """Update `out`, which holds an earlier observation of this deal: boards of unused seats are already blank.
+    """Update `out`, which holds an earlier observation of the same deal, so that boards of unused seats are blank.
 
-    If it was seen from the same seat, that seat has been to move ever since, so the boards of the others are unchanged.
+    Unless `turned`, the viewer has been the acting seat ever since, so the other boards are unchanged.
     """
     _write(t, g, viewer, out, False, turned)
 
 
-# the same by several GPU lanes in parallel
+# the same for parallel GPU lanes
 
 
 @kernel
 def _write_board_part(t, g, seat, out, at, lane, lanes):
-    (c0, c1, c2), (n0, n1, n2, n3, n4) = tile_sets(t, g, seat)
-    bricks, coats = np.int64(g.bricks[seat]), np.int64(t.coats) & ~np.int64(g.filled[seat])
-    for cell in range(lane, CELLS, lanes):
-        out[at + cell] = c0 >> cell & 1 | (c1 >> cell & 1) << 1 | (c2 >> cell & 1) << 2
-        digits = n0 >> cell & 1 | (n1 >> cell & 1) << 1 | (n2 >> cell & 1) << 2
-        out[at + CELLS + cell] = digits | (n3 >> cell & 1) << 3 | (n4 >> cell & 1) << 4
-        out[at + 2 * CELLS + cell] = bricks >> cell & 1
-        out[at + 3 * CELLS + cell] = coats >> cell & 1
+    codes, numbers = tile_sets(t, g, seat)
+    coats = np.int64(t.coats) & ~np.int64(g.filled[seat])
+    write_planes_part(out, at, CELLS, codes, numbers, np.int64(g.bricks[seat]), coats, lane, lanes)
 
 
 @kernel
 def observe_part(t, g, viewer, out, lane, lanes):
-    """Section 5: write one lane's share of the observation of `viewer`, int8 (F,)."""
+    """Write one lane's share of the observation of `viewer`, int8 (F,) (section 5)."""
     for turn in range(MAX_SEATS):
         if turn < g.players:
             seat = (np.int64(viewer) + turn) % np.int64(g.players)

@@ -1,4 +1,4 @@
-"""Generated documentation pages of Copenhagen; `python -m helsinki_env.pages docs` writes them."""
+"""Generate the documentation pages of Copenhagen, for `python -m helsinki_env.pages docs`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen import notation
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS
 from helsinki_env.games.copenhagen.observation import LAYOUT
-
-__all__ = ["PAGES", "actions_page", "observation_page"]
 
 _ARGUMENTS = {
     "TAKE": "slot of the display",

@@ -11,7 +11,7 @@ from helsinki_env.games.copenhagen.bits import full_columns, full_rows
 
 @kernel
 def line_points(t, before, after, bricks):
-    """Section 3: return the points of lines full in `after` but not in `before`; more for windows only."""
+    """Return the points of lines that are full in `after` but not in `before` (section 3)."""
     rows = full_rows(after) & ~full_rows(before)
     columns = full_columns(after) & ~full_columns(before)
     windows = after & ~bricks
@@ -26,7 +26,7 @@ def line_points(t, before, after, bricks):
 
 @kernel
 def cover(t, g, cells):
-    """Section 3: fill cells of the seat to move, with their bricks set; score lines and turn coats into rewards.
+    """Fill cells of the acting seat, score lines, and turn coats into rewards (section 3). Bricks are already set.
 
     Return False if the points end the game.
     """
@@ -44,7 +44,7 @@ def cover(t, g, cells):
 
 @kernel
 def score(t, g, seat):
-    """Section 4: return the points of a seat, all scored during play."""
+    """Return the points of a seat, all scored during play (section 4)."""
     return np.int64(g.points[seat])
 
 
@@ -52,7 +52,7 @@ def score(t, g, seat):
 def rank_of(t, g, seat):
     """Section 4: return the number of seats with more points, or as many and fewer empty cells. Ties share a rank.
 
-    A player who ended the game by points has the most, because no other player has reached the goal.
+    A player who ends the game by points is first, because no other player has reached the goal.
     """
     place = np.int64(0)
     for other in range(g.players):

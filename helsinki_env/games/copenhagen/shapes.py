@@ -1,8 +1,8 @@
 """Orientations of the tiles and their placements (rules, section 3, "Placement").
 
-All placements of an orientation are tested together. Shifting a set of cells by the offset of one tile cell gives the
-corners at which that cell is in the set. The tile lies on empty cells at the intersection of these corner sets. It is
-supported, or touches its own color, at their union.
+All placements of an orientation are tested together. Shifting a set of cells by the offset of a tile cell gives the
+corners at which this cell is in the set. The tile lies on empty cells at the corners in the intersection of these sets.
+It has support, or touches its own color, at the corners in the union.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def placements(t, piece, filled, support):
 
 @kernel
 def meeting(t, piece, cells):
-    """Return the corners at which some cell of an orientation is in `cells`; it may extend beyond the board."""
+    """Return the corners at which some cell of an orientation is in `cells`, including corners off the board."""
     corners = np.int64(0)
     for i in range(MOST_CELLS):
         corners |= cells >> t.offsets[piece, i]

@@ -1,8 +1,8 @@
 """GAME, the dtype of a game: one flat record per game; a batch is an array of records.
 
-`states["hand"]` is the column of a batch, `states[b]` a single game as rules see it. The record is complete, including
-its random key. It always has four seats; unused ones stay blank. -1 means "none", and 0 means zero. The record does not
-store coats of arms: they remain on cells until these are filled, and at rows until these are full.
+`states["hand"]` is a column of a batch, and `states[b]` is the single game that a kernel receives. The record is
+complete, including the random state. It always has four seats; unused seats stay blank. -1 means "none". The record
+does not store coats of arms, because they stay on cells until these are filled, and at rows until these are full.
 """
 
 from __future__ import annotations
@@ -30,23 +30,14 @@ END_CARD = 5
 MAX_SEATS = contract.MAX_SEATS
 
 # Phases, in the order of the rules.
-(
-    PHASE_MAIN,
-    PHASE_TAKE,
-    PHASE_DISCARD,
-    PHASE_END,
-    PHASE_PLACE,
-    PHASE_RECOLOUR,
-    PHASE_PAY,
-    PHASE_COAT,
-) = range(8)
+(PHASE_MAIN, PHASE_TAKE, PHASE_DISCARD, PHASE_END, PHASE_PLACE, PHASE_RECOLOUR, PHASE_PAY, PHASE_COAT) = range(8)
 PHASES = ("MAIN", "TAKE", "DISCARD", "END", "PLACE", "RECOLOUR", "PAY", "COAT")
 
 States = npt.NDArray[Any]
 
 
 class Bounds(NamedTuple):
-    """Component counts that limit fields: cards of a color, tiles by kind, white tiles."""
+    """Component counts that limit fields: cards of one color, tiles by kind, white tiles."""
 
     cards: int
     supply: tuple[int, ...]
@@ -87,7 +78,7 @@ RECORD = RecordTable(
         Field("hand", np.int8, (MAX_SEATS, 5), scale=3, **_CARDS),
         Field("known", np.int8, (MAX_SEATS, 5), scale=3, **_CARDS),
         Field("discard", np.int8, (5,), scale=6, key="discard_pile", **_CARDS),
-        Field("reshuffled", np.int8, (5,), scale=6, **_CARDS),  # the draw pile, once it was made from the discard pile
+        Field("reshuffled", np.int8, (5,), scale=6, **_CARDS),  # the draw pile after it was made from the discard pile
         Field("pile", np.int8, (PILE,), high=END_CARD),
         Field("pile_size", np.int8, high=PILE, scale=50, key="draw_pile"),
         Field("end_card", np.int8),  # whether the End of Game card is in the draw pile
@@ -109,7 +100,7 @@ RECORD = RecordTable(
         Field("phase", np.int8, options=len(PHASES)),
         Field("done", np.int8),
         # the operation in progress
-        # slot of the first of two cards, until the second is taken
+        # slot of the first of two cards, until the second card is taken
         Field("first", np.int8, empty=-1, high=6, optional=(PHASE_TAKE,)),
         # the abilities used for the operation in progress
         Field(
@@ -128,7 +119,7 @@ RECORD = RecordTable(
             required=_BUILDING,
             digits=Digits(("colour", "size"), 4, (1, 2), (5, 5)),
         ),
-        # the color whose cards count as the tile's
+        # the color that counts as the color of the tile
         Field("recolour", np.int8, required=(PHASE_PAY,), optional=(PHASE_PLACE,), **_COLOUR),
         # the argument of PLACE
         Field(

@@ -1,8 +1,7 @@
-"""Reconstruct a game from an observation: the inverse of `observation`.
+"""Reconstruct a game state from an observation: the inverse of `observation`.
 
-Search reconstructs its games from the player's own observation, so no hidden card can leak in. Hidden parts of the
-record are blank until `determinization` samples them: the right number of cards, all of color 0, and no End of Game
-card in the draw pile.
+Search players reconstruct games from their own observations, so no hidden card can leak. Until `determinization`
+samples them, hidden cards are placeholders: the right number of cards, all of color 0, without the End of Game card.
 
     >>> from helsinki_env.engine.determinization import determinize_observation
     >>> from helsinki_env.games.copenhagen.game import CopenhagenGame
@@ -30,31 +29,22 @@ from helsinki_env.games.copenhagen.bits import supported
 from helsinki_env.games.copenhagen.build import color_of, size_of
 from helsinki_env.games.copenhagen.components import COLUMNS
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.observation import (
-    LAYOUT,
-    OBSERVATION,
-    PER_BOARD,
-    SEAT_FACTS,
-    TABLE_FACTS,
-    next_seat,
-)
+from helsinki_env.games.copenhagen.observation import LAYOUT, OBSERVATION, PER_BOARD, SEAT_FACTS, TABLE_FACTS, next_seat
 from helsinki_env.games.copenhagen.shapes import placements, tile_cells
 from helsinki_env.games.copenhagen.state import GAME, PHASE_PAY, RECORD, new_states
 from helsinki_env.games.copenhagen.tables import bounds_of
-
-__all__ = ["reconstruct_state", "states_from_observations"]
 
 _SEATS, _TABLE = LAYOUT["seats"].start, LAYOUT["table"].start
 _PER_SEAT, _HAND_SIZE = len(SEAT_FACTS), SEAT_FACTS.index("hand_size")
 _PLAYERS, _SEAT = TABLE_FACTS.index("players"), TABLE_FACTS.index("turn_order")
 _fits_phase, _read_fields = RECORD.fits_phase, OBSERVATION.read
 _WHITE = 6
-#: Inconsistencies that are possible even if every entry is in its range.
+#: Possible inconsistencies between entries that are all in range.
 _FAULTS = (
-    "boards: found numbers of tiles that are no tiles of the box, expected from 1 on the cells of one tile each",
-    "known: found more cards than the hand holds, expected at most those of that seat",
+    "boards: found numbers that form no tile of the box, expected numbers from 1, each on the cells of one tile",
+    "known: found more cards than hand_size, expected at most hand_size of that seat",
     "reshuffled: found cards, expected none unless the draw pile was made from the discard pile",
-    "pending: found what is not in progress in this phase, or lacks what is, expected the facts of its decision alone",
+    "pending: found entries that do not fit the phase, expected those of the operation in progress",
 )
 _NO_TILE, _NOT_HELD, _NOT_MADE, _NOT_PENDING = range(len(_FAULTS))
 _SOUND = -1
@@ -62,7 +52,7 @@ _SOUND = -1
 
 @kernel
 def _corner(cells):
-    """Return the lower left corner of the bounding box of some cells."""
+    """Return the lower left corner of the bounding box of a set of cells."""
     x, rest = np.int64(COLUMNS), cells
     while rest:
         x = min(x, lowest_bit(rest) % COLUMNS)
@@ -72,7 +62,7 @@ def _corner(cells):
 
 @kernel
 def _read_tile(t, g, obs, seat, at, tile):
-    """Read a colored tile, identified by color, size, cells and brick. Return whether it is valid."""
+    """Read a colored tile and find its kind and orientation. Return whether it is a tile of the box."""
     cells, colour, size, brick = np.int64(0), np.int64(0), 0, -1
     for cell in range(CELLS):
         if obs[at + CELLS + cell] == tile + 1:
@@ -117,7 +107,7 @@ def _read_board(t, g, obs, seat, at):
 
 @kernel
 def _read_hands(g, obs):
-    """Read the known cards of other hands, others blank. Return whether all hands contain their known cards."""
+    """Read the known cards of other hands and add placeholders. Return whether all hands contain their known cards."""
     found, seat = True, np.int64(g.seat)
     for turn in range(g.players):
         left = np.int64(obs[_SEATS + _PER_SEAT * turn + _HAND_SIZE])
@@ -136,7 +126,7 @@ def _read_hands(g, obs):
 
 @kernel
 def _is_made(g):
-    """Return whether known contents of the draw pile come from a reshuffle."""
+    """Return whether the draw pile has known contents only after a reshuffle."""
     known_cards = np.int64(0)
     for colour in range(5):
         known_cards += g.reshuffled[colour]
@@ -166,10 +156,10 @@ def _fits(t, g, orientation, corner):
 
 @kernel
 def reconstruct_state(t, g, obs):
-    """Fill the record `g` from the observation, int8 (F,), of the seat to move.
+    """Fill the record `g` from the observation, int8 (F,), of the acting seat.
 
-    Everything in the record is overwritten. Hidden cards are blank and the random key is 0. Every entry must be in its
-    range (`OBSERVATION.highs`). Return an index of `_FAULTS` for an inconsistency, or `_SOUND`.
+    All previous content is overwritten. Hidden cards are placeholders and the random state is 0. Every entry must be in
+    range (`OBSERVATION.highs`). Return the inconsistency as an index of `_FAULTS`, or `_SOUND`.
     """
     fault, players, seat = _SOUND, np.int64(obs[_TABLE + _PLAYERS]), np.int64(obs[_TABLE + _SEAT])
     _read_fields(g, obs, players, seat)
@@ -187,23 +177,22 @@ def reconstruct_state(t, g, obs):
     return fault
 
 
-contract.reconstruct_state.implements(GAME, reconstruct_state)
+contract.implement(GAME, reconstruct_state)
 
 
 def states_from_observations(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> States:
-    """Return a record for each observation, (B,), in which hidden cards are blank.
+    """Return a record for each observation, (B,), with placeholders for hidden cards.
 
-    Rounds and points beyond 127 are restored as 127, the maximum of an observation.
+    Rounds and points above 127, the maximum in an observation, become 127.
 
     Args:
         config: a configuration with the component file of the games; players and denied abilities are read from the
-            observation.
-        observations: int8 (B, F), each of a game that is not over, seen from the seat to move.
+            observations.
+        observations: int8 (B, F), from the acting seats of games in progress.
 
     Raises:
-        ObservationError: (a ValueError) if an observation is invalid; names the field. A restored game has the same
-            observation, its boards, hands and pending state are consistent, and no number exceeds the components. It
-            need not be reachable.
+        ObservationError: (a ValueError) for an invalid observation; names the field. Entries, boards, hands and the
+            pending action must be consistent. Whether the state can occur in a game is not checked.
     """
     observations = valid_observations(OBSERVATION, observations, bounds_of(config.tables[0]), "describe")
     states = new_states(len(observations))
@@ -216,5 +205,5 @@ def states_from_observations(config: CopenhagenConfig, observations: npt.NDArray
     if (seen != observations).any():
         b, at = (int(i) for i in np.argwhere(seen != observations)[0])
         found = f"{OBSERVATION.entry_name(at)}: found {observations[b, at]}"
-        raise ObservationError(f"observations[{b}]: {found}, expected {seen[b, at]} by the other entries")
+        raise ObservationError(f"observations[{b}]: {found}, expected {seen[b, at]} according to the other entries")
     return states

@@ -1,6 +1,6 @@
-"""A component file as arrays: all lookup tables of the kernels, in one record that is passed as `t`.
+"""Lookup tables of a component file: all data that kernels read, in one record passed as `t`.
 
-Kernels do not depend on a component file, so a new one needs no recompilation.
+Kernels never read component files, so a new file needs no recompilation.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ TABLES = np.dtype(
 
 @lru_cache(maxsize=32)
 def build_tables(components: Components) -> npt.NDArray[Any]:
-    """Return the tables of a component file, shape (1,), dtype `TABLES`; kernels take its only record."""
+    """Return the tables of a component file, shape (1,), dtype `TABLES`; kernels take its single record."""
     array = np.zeros(1, TABLES)
     t = array[0]
     t.offset[:] = actions.KIND_OFFSETS

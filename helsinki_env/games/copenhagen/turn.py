@@ -1,24 +1,61 @@
-"""The course of a turn (rules, section 3): the effect of each action, and the end of turn and game."""
+"""The deal and the course of a turn (rules, sections 2 and 3): effects of each action, end of turn and end of game."""
 
 from __future__ import annotations
 
 from helsinki_env.engine import contract, loops
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import shuffle
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.abilities import flip, gain, has_choice, reactivate, white
 from helsinki_env.games.copenhagen.build import begin_build, lay_tile, pay, place, recolour
-from helsinki_env.games.copenhagen.cards import refill
-from helsinki_env.games.copenhagen.deal import clear_pending, copy_setup, deal
+from helsinki_env.games.copenhagen.cards import discard, put_end_card, refill, take_card, take_from_pile
 from helsinki_env.games.copenhagen.legal import legal_uses, mark_legal, write_mask
 from helsinki_env.games.copenhagen.observation import observe_part, update_observation, write_observation
 from helsinki_env.games.copenhagen.score import rank_of, score
-from helsinki_env.games.copenhagen.state import GAME, PHASE_COAT, PHASE_END, PHASE_MAIN, PHASE_RECOLOUR, PHASE_TAKE
-from helsinki_env.games.copenhagen.take import discard, take_card
+from helsinki_env.games.copenhagen.state import (
+    GAME,
+    PHASE_COAT,
+    PHASE_END,
+    PHASE_MAIN,
+    PHASE_RECOLOUR,
+    PHASE_TAKE,
+    RECORD,
+    TILE_KINDS,
+)
+
+_clear, copy_setup, clear_pending = RECORD.clear, RECORD.copy_setup, RECORD.clear_pending()
+
+
+@kernel
+def deal(t, g, word):
+    """Shuffle the cards, deal display and hands; with two players, insert the End of Game card (section 2)."""
+    _clear(g)
+    g.chance = word
+    g.round_number = 1
+    for seat in range(g.players):
+        g.owned[seat] = 1 << a.ANY_CARDS
+    for kind in range(TILE_KINDS):
+        g.supply[kind] = t.supply[g.players, kind]
+    g.white_tiles = t.white_tiles
+    size = 0
+    for colour in range(5):
+        for _ in range(t.cards[g.players]):
+            g.pile[size] = colour
+            size += 1
+    shuffle(g, g.pile, size)
+    g.pile_size = size
+    for slot in range(7):
+        g.display[slot] = take_from_pile(g)
+    for seat in range(g.players):
+        for _ in range(t.hands[seat]):
+            g.hand[seat, take_from_pile(g)] += 1
+    if g.players == 2:
+        put_end_card(t, g)
 
 
 @kernel
 def end_game(g):
-    """End the game; nothing is pending afterwards."""
+    """End the game and clear the pending fields."""
     clear_pending(g)
     g.phase = PHASE_END
     g.done = 1
@@ -26,7 +63,7 @@ def end_game(g):
 
 @kernel
 def end_turn(t, g):
-    """End the turn: refill the display; begin the next player's turn unless the End of Game card is drawn."""
+    """Refill the display; then begin the next turn, or end the game if the End of Game card is drawn."""
     clear_pending(g)
     if not refill(t, g):
         end_game(g)
@@ -40,7 +77,7 @@ def end_turn(t, g):
 
 @kernel
 def next_reward(t, g):
-    """Rewards: offer the next pending one, or end the turn if none is left or none has a legal choice."""
+    """Offer the next pending reward; end the turn if no reward is left or no choice is legal."""
     if g.rewards > 0 and has_choice(g):
         g.phase = PHASE_COAT
     else:
@@ -61,7 +98,7 @@ def use(g, ability):
 
 @kernel
 def construct(t, g):
-    """Constructing: once everything is paid, lay the tile; then come the rewards, unless the points end the game."""
+    """Lay the tile once it is paid; then offer rewards, or end the game if the points end it (section 3)."""
     if g.due > 0:
         return
     if lay_tile(t, g):
@@ -72,7 +109,7 @@ def construct(t, g):
 
 @kernel
 def apply_action(t, g, action):
-    """Apply a legal action. END is taken here whenever it is the only legal action."""
+    """Apply a legal action, and END after it if END is the only legal action."""
     kind = t.kind_of[action]
     argument = action - t.offset[kind]
     if kind == a.KIND_TAKE:
@@ -108,8 +145,7 @@ def apply_action(t, g, action):
         end_turn(t, g)
 
 
-for _rule in (apply_action, deal, write_observation, mark_legal, rank_of, score, copy_setup):
-    getattr(contract, _rule.__name__).implements(GAME, _rule)
+contract.implement(GAME, apply_action, deal, write_observation, mark_legal, rank_of, score, copy_setup)
 loops.observe.implements(GAME, write_observation)  # it writes every entry
 loops.observe_part.implements(GAME, observe_part)
 loops.update_observation.implements(GAME, update_observation)

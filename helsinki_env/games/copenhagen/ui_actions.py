@@ -1,4 +1,4 @@
-"""The legal actions of a Copenhagen player in words, and the parts of the drawn table to click on."""
+"""Legal actions of Copenhagen as text, with their click targets in the drawing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_MAIN, PHASE
 
 __all__ = ["selection", "ui_action"]
 
-#: The imperative and the past tense of each kind; the text after the verb is the same.
+#: Verb of each kind, imperative and past tense; the object is the same for both.
 _VERBS = {
     a.KIND_TAKE: ("Take", "took"),
     a.KIND_BUILD: ("Construct", "began to construct"),
@@ -34,7 +34,7 @@ _VERBS = {
 
 
 def selection(game: CopenhagenGame) -> ActionSelection | None:
-    """Return the cards that the seat to move may choose one by one in any order, or None."""
+    """Return the cards that the acting seat may select in any order, or None."""
     seat = game.seat
     t, g = game.config.tables[0], game.state
     hand = [int(held) for held in g.hand[seat]]
@@ -96,7 +96,7 @@ def ui_action(game: CopenhagenGame, action: int) -> UIAction:
 
 
 def _text_and_spots(game: CopenhagenGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the effect of an action other than PLACE in words, and the fields with its location."""
+    """Return the object of an action other than PLACE, and the fields with its location."""
     g, seat = game.state, game.seat
     if kind == a.KIND_TAKE:
         colour = COLOURS[g.display[argument]]
@@ -117,7 +117,7 @@ def _text_and_spots(game: CopenhagenGame, kind: int, argument: int) -> tuple[str
 
 
 def _placement(game: CopenhagenGame, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the effect of PLACE in words, and the fields with the tile's location."""
+    """Return the object of PLACE, and the fields with the location of the tile."""
     t, kind = game.config.tables[0], int(game.state.tile)
     turn, corner = divmod(argument, CELLS)
     piece = a.ORIENTATIONS * kind + turn

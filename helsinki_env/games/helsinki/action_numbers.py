@@ -1,7 +1,7 @@
 """Costs and strengths of the fifteen board actions: published values and bounds.
 
-A component file may set other values under ``actions`` (rules page, section 1, "Costs and strengths"). This module
-alone defines the bounds. Within them no turn has a dead end and no number exceeds its field.
+A component file may set other values under ``actions`` (rules page, section 1, "Costs and strengths"). Within the
+bounds, every turn can be completed and no number exceeds its field.
 """
 
 from __future__ import annotations
@@ -11,17 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from helsinki_env.data import Node
-
-__all__ = [
-    "BOARD_ACTIONS",
-    "MAX_COST",
-    "PUBLISHED_COSTS",
-    "PUBLISHED_STRENGTHS",
-    "STRENGTHS",
-    "Strength",
-    "changed_numbers",
-    "read_actions",
-]
 
 BOARD_ACTIONS = (
     "move_1_to_6",
@@ -40,7 +29,7 @@ BOARD_ACTIONS = (
     "any_card_as_wild",
     "two_points",
 )
-"""The 15 board actions in id order. Ids are fixed; a component file only sets the printed position of each."""
+"""The 15 board actions in id order. A component file sets their positions on the action board, not their ids."""
 
 MAX_COST = 3
 """Maximum cost of a board action in coats of arms; the minimum is 0."""
@@ -53,7 +42,7 @@ class Strength:
     Attributes:
         of: unit that is counted.
         published: published value.
-        least: minimum value; below it the board action has no effect beyond what is free.
+        least: minimum value; a lower value has no effect beyond the free actions of a turn.
         most: maximum value.
         why: reason for the bounds.
     """
@@ -66,22 +55,22 @@ class Strength:
 
 
 _MOVES = "1 to 3 spaces are free, and no move is longer than 6"
-_WILDS = "none would change nothing, and one turn shall not fill a line"
+_WILDS = "0 has no effect, and one turn must not fill a line"
 STRENGTHS = {
     "move_1_to_6": Strength("spaces", 6, 4, 6, _MOVES),
     "two_wild_tiles": Strength("wild tiles", 2, 1, 5, _WILDS),
-    "extra_card": Strength("cards", 1, 1, 5, "none would change nothing, and more is more than a turn can use"),
+    "extra_card": Strength("cards", 1, 1, 5, "0 has no effect, and a turn cannot use more"),
     "extra_superstructure": Strength("superstructures", 1, 1, 5, "a tile has five roofs at most"),
     "move_1_to_5": Strength("spaces", 5, 4, 6, _MOVES),
     "one_wild_tile": Strength("wild tiles", 1, 1, 5, _WILDS),
     "one_card_fewer": Strength("cards fewer", 1, 1, 7, "no tile asks for more than seven further cards"),
     "move_back": Strength("spaces back", 1, 1, 4, "five spaces back are three forward, which are free"),
-    "two_points": Strength("points", 2, 1, 10, "none would change nothing, and ten decide a game"),
+    "two_points": Strength("points", 2, 1, 10, "0 has no effect, and more would decide a game"),
 }
 """Board actions with a strength, by name; the effect of the others is fixed."""
 
-_INSTEAD = "change its cost instead, or cover it where no seat may use it"
-_COATS = f"a whole number of coats of arms from 0 to {MAX_COST} (cover the action where no seat may use it)"
+_INSTEAD = "change its cost instead, or cover the action"
+_COATS = f"a whole number of coats of arms from 0 to {MAX_COST} (cover the action to disable it)"
 
 PUBLISHED_COSTS = (1,) * len(BOARD_ACTIONS)
 """Published cost of each board action in coats of arms, by id."""
@@ -94,7 +83,7 @@ def read_actions(data: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return costs and strengths by id; missing values default to the published ones.
 
     Raises:
-        ValueError: of the entry's class, naming the board action, value, bounds and fix.
+        ValueError: of the error class of the node, for an invalid value; names board action, value and bounds.
     """
     if not data.is_present:
         return PUBLISHED_COSTS, PUBLISHED_STRENGTHS
@@ -119,7 +108,7 @@ def _strength(name: str, data: Node) -> int:
 
 
 def changed_numbers(costs: Sequence[int], strengths: Sequence[int]) -> dict[str, Any]:
-    """Return costs and strengths as facts for a digest: deviations from the published values, and `two_points`."""
+    """Return the values that enter a digest: deviations from the published values, and `two_points`."""
     points = BOARD_ACTIONS.index("two_points")
     changed: dict[str, list[int]] = {}
     for action, (cost, strength) in enumerate(zip(costs, strengths, strict=True)):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, STRENGTHS
 from helsinki_env.games.helsinki.components import Components
 
-__all__ = ["action_effect", "action_label", "action_phrase", "action_sentence", "cost_text", "label_of"]
-
 #: Label under each board action's picture, in lines.
 _LABELS: dict[str, tuple[str, ...]] = {
     "move_1_to_6": ("Move 1\u20136",),
@@ -25,7 +23,7 @@ _LABELS: dict[str, tuple[str, ...]] = {
     "any_card_as_wild": ("Any card", "as wild"),
     "two_points": ("Two points",),
 }
-#: The same for a number other than the published one; `s` is the plural ending.
+#: Labels with a strength other than the published one; `s` is the plural ending.
 _NUMBERED: dict[str, tuple[str, ...]] = {
     "move_1_to_6": ("Move 1\u2013{n}",),
     "two_wild_tiles": ("{n} wild", "tile{s}"),
@@ -72,13 +70,13 @@ def label_of(components: Components, action: int) -> str:
 
 
 def action_effect(components: Components, action: int) -> str:
-    """Return what a board action does, as a sentence with its strength."""
+    """Return the effect of a board action as a sentence."""
     strength = components.strengths[action]
     return _EFFECTS[BOARD_ACTIONS[action]].format(n=strength, s="" if strength == 1 else "s")
 
 
 def action_sentence(components: Components, action: int) -> str:
-    """Return what a board action does, after its label and cost."""
+    """Return label, cost and effect of a board action."""
     cost = cost_text(components.costs[action])
     return f"{label_of(components, action)} ({cost}): {action_effect(components, action)}"
 

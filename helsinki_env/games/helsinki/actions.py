@@ -1,4 +1,4 @@
-"""The action table: maps integers to actions. All ids, mask offsets, names and documents derive from it.
+"""The action table: the id of every action. Ids, mask offsets, names and documentation derive from it.
 
 `id = offset(kind) + argument`, kinds in the order of the rules page, section 3, "Decisions".
 """
@@ -50,7 +50,7 @@ LANES = 7
 
 
 def place_argument(side: int, orientation: int, lane: int) -> int:
-    """Argument of PLACE: `(side * 8 + orientation) * 7 + lane`."""
+    """Return the argument of PLACE, `(side * 8 + orientation) * 7 + lane`."""
     return (side * ORIENTATIONS + orientation) * LANES + lane
 
 

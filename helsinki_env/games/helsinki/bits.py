@@ -16,13 +16,13 @@ _WEST_EDGE = COLUMN
 
 @kernel
 def neighbors(cells):
-    """Cells that touch the set edge to edge (these may include cells of the set)."""
+    """Return the cells that touch the set edge to edge (these may include cells of the set)."""
     return ((cells << 7) | (cells >> 7) | ((cells & ~_EAST_EDGE) << 1) | ((cells & ~_WEST_EDGE) >> 1)) & BOARD
 
 
 @kernel
 def connected(cells, targets):
-    """Whether all `targets` lie in one edge-connected component of `cells`."""
+    """Return whether all `targets` lie in one edge-connected component of `cells`."""
     if targets & ~cells:
         return False
     part = targets & -targets

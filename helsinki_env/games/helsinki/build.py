@@ -1,7 +1,7 @@
 """Building a pavilion: feasibility, payment, placement, superstructures (rules page, section 3, "BUILD").
 
-No dead ends: a build is feasible if the supply, the cards, a placement and the coats of arms for both suffice. Payment
-and placement cost coats independently, so the minimum costs of the two are added.
+A build is feasible if the tile is in the supply and the cards, a placement and the coats of arms for both suffice. The
+costs in coats of payment and placement are independent, so their minimums are added.
 """
 
 from __future__ import annotations
@@ -26,28 +26,29 @@ CARDS_AT_ONCE = 50
 
 @kernel
 def side_of(g, seat):
-    """Section 1: the side of a token's space; each side has two spaces."""
+    """Return the side of the token; each side has two spaces (section 1)."""
     return np.int64(g.token[seat]) // 2
 
 
 @kernel
 def last_tile(t, g, seat):
-    """Cells of the pavilion tile that this seat built last."""
+    """Return the cells of the pavilion tile that this seat built last."""
     last = np.int64(g.tile_count[seat]) - 1
     return tile_cells(t, np.int64(g.tile_piece[seat, last]), g.tile_cell[seat, last])
 
 
 @kernel
 def free_roofs(t, g, seat):
-    """Cells of pavilion and wild tiles without a superstructure (the statue never carries one)."""
+    """Return the cells of pavilion and wild tiles without a superstructure (the statue never carries one)."""
     return g.built[seat] & ~t.statue & ~g.superstructures[seat]
 
 
 @kernel
 def coats_to_pay(t, same, others, due, usable):
-    """Minimum number of coats needed to pay `due` cards, or NEVER if impossible.
+    """Return the minimum number of coats needed to pay `due` cards, or NEVER if impossible.
 
-    `same`: cards of the color or wild; `others`: cards of other colors; `usable`: set of board actions still available.
+    `same` is the number of cards of the color or wild, `others` that of other cards. `usable` is the set of available
+    board actions.
     """
     if same >= due:
         return np.int64(0)
@@ -67,7 +68,7 @@ def coats_to_pay(t, same, others, due, usable):
 
 @kernel
 def coats_to_place(t, g, kind, usable):
-    """Minimum number of coats needed to place a tile of this kind, or NEVER if impossible."""
+    """Return the minimum number of coats needed to place a tile of this kind, or NEVER if impossible."""
     seat = g.seat
     side = side_of(g, seat)
     if fits(t, kind, side, g.built[seat]):
@@ -79,7 +80,7 @@ def coats_to_place(t, g, kind, usable):
 
 @kernel
 def fits_elsewhere(t, g, kind):
-    """Whether a tile can be pushed in from one of the three sides without the token."""
+    """Return whether a tile can be pushed in from one of the three sides without the token."""
     side = side_of(g, g.seat)
     for turn in range(1, 4):
         if fits(t, kind, (side + turn) % 4, g.built[g.seat]):
@@ -89,7 +90,7 @@ def fits_elsewhere(t, g, kind):
 
 @kernel
 def cards_of(t, g, seat, colour):
-    """Number of cards of a color in a hand."""
+    """Return the number of cards of a color in a hand."""
     cards = np.int64(0)
     first = colour * t.variants
     for card in range(first, first + t.variants):
@@ -135,17 +136,17 @@ def _feasible(t, g, coats, usable, begin):
 
 
 feasible = OverloadedKernel("feasible", _feasible)
-"""`feasible(t, g, coats, usable, begin)`: cards in hand whose BUILD can be completed with `coats` coats and the board
-actions `usable` (section 3).
+"""`feasible(t, g, coats, usable, begin)`: return the cards in hand whose BUILD can be completed with `coats` coats and
+the board actions `usable` (section 3).
 
-The result is a set of the `CARDS_AT_ONCE` types from `begin` on (bit = type - begin), without the wild card. One call
-covers all cards, so the hand and the board are read once.
+The result is a set of the `CARDS_AT_ONCE` types from `begin` on (bit = type - begin), without the wild card. Hand and
+board are read only once for all cards.
 """
 
 
 @kernel
 def _held(g, seat, begin, end):
-    """Types from `begin` to `end` that the hand contains, as a set (bit = type - begin)."""
+    """Return the types from `begin` to `end` that the hand contains, as a set (bit = type - begin)."""
     held = np.int64(0)
     for card in range(begin, end):
         held |= np.int64(g.hand[seat, card] > 0) << (card - begin)
@@ -154,7 +155,7 @@ def _held(g, seat, begin, end):
 
 @kernel
 def any_feasible(t, g, coats, usable):
-    """Whether any BUILD is feasible with this number of coats and these board actions."""
+    """Return whether any BUILD is feasible with this number of coats and these board actions."""
     for begin in range(0, t.types - 1, CARDS_AT_ONCE):
         if feasible(t, g, coats, usable, begin):
             return True
@@ -163,7 +164,7 @@ def any_feasible(t, g, coats, usable):
 
 @kernel
 def begin_build(t, g, card):
-    """Section 3, BUILD: play the card; payment comes next, then the tile."""
+    """Play the card and enter PAY, or PLACE for a card that costs only itself (section 3, BUILD)."""
     play_card_face_up(g, g.seat, card)
     g.only_build = 0
     g.card = card
@@ -173,7 +174,7 @@ def begin_build(t, g, card):
 
 @kernel
 def pay(g, card):
-    """Section 3, Pay: play one more card for the tile."""
+    """Play one more card for the tile (section 3, Pay)."""
     play_card_face_up(g, g.seat, card)
     g.paid[g.paid_count] = card
     g.paid_count += 1
@@ -185,7 +186,7 @@ def pay(g, card):
 
 @kernel
 def one_card_fewer(t, g):
-    """Section 3, Pay: reduce the number of cards due by the strength of the board action."""
+    """Reduce the number of cards due by the strength of the board action (section 3, Pay)."""
     g.to_pay = max(np.int64(0), g.to_pay - t.strengths[ONE_CARD_FEWER])
     if g.to_pay == 0:
         g.phase = PHASE_PLACE
@@ -193,7 +194,7 @@ def one_card_fewer(t, g):
 
 @kernel
 def cover(t, g, seat, cells):
-    """Build on cells: coats of arms under them go to the meadow, then the crosswalks are checked."""
+    """Build on cells: move their coats of arms to the meadow, then check the crosswalks."""
     g.built[seat] |= cells
     if cells & t.all_coats:
         for coat in range(8):
@@ -205,7 +206,7 @@ def cover(t, g, seat, cells):
 
 @kernel
 def touches_own_color(t, g, seat, cells, kind):
-    """Whether cells touch a pavilion tile of the same color (edge to edge)."""
+    """Return whether cells touch a pavilion tile of the same color (edge to edge)."""
     around = neighbors(cells)
     for tile in range(g.tile_count[seat]):
         piece = np.int64(g.tile_piece[seat, tile])
@@ -216,7 +217,7 @@ def touches_own_color(t, g, seat, cells, kind):
 
 @kernel
 def place(t, g, argument):
-    """Section 3, Place: push the tile in; then discards, coats, crosswalks, bonus card and superstructures."""
+    """Push the tile in, with all consequences: discards, coats, crosswalks, bonus card, superstructures (section 3)."""
     seat, card = g.seat, g.card
     side = argument // (ORIENTATIONS * LANES)
     kind = np.int64(t.kind[card])
@@ -248,7 +249,7 @@ def place(t, g, argument):
 
 @kernel
 def begin_roofs(g, roofs):
-    """Section 3, Superstructures: begin to place `roofs` of them on the tile just built."""
+    """Begin to place `roofs` superstructures on the tile just built (section 3)."""
     g.phase = PHASE_ROOF
     g.resume = PHASE_END
     g.roofs_left = roofs

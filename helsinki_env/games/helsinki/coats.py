@@ -31,7 +31,7 @@ from helsinki_env.games.helsinki.state import PHASE_LIFT, PHASE_MAIN, PHASE_ROOF
 
 @kernel
 def usable_actions(t, g, seat):
-    """Set of board actions that the coats in the meadow can pay for: not used, covered or denied."""
+    """Return the set of board actions that the coats in the meadow can pay for: not used, covered or denied."""
     affordable = np.int64(t.affordable[np.uint8(g.meadow[seat])])
     if affordable == 0:  # the common case: an empty meadow and no free board action
         return affordable
@@ -40,19 +40,19 @@ def usable_actions(t, g, seat):
 
 @kernel
 def wild_cells(t, g, seat):
-    """Empty cells that touch a pavilion or wild tile (touching only the statue is not enough)."""
+    """Return the empty cells that touch a pavilion or wild tile (touching only the statue is not enough)."""
     return neighbors(g.built[seat] & ~t.statue) & ~g.built[seat]
 
 
 @kernel
 def can_move_superstructure(t, g, seat):
-    """Whether there is a superstructure to lift and another free roof for it."""
+    """Return whether there is a superstructure to lift and another free roof for it."""
     return g.superstructures[seat] != 0 and free_roofs(t, g, seat) != 0
 
 
 @kernel
 def use(t, g, action):
-    """Pay for a board action and apply it as far as it needs no further action."""
+    """Pay for a board action and apply its immediate effect."""
     seat, strength = g.seat, np.int64(t.strengths[action])
     g.meadow[seat] -= t.costs[action]
     g.used[seat] |= 1 << action
@@ -106,7 +106,7 @@ def resume_phase(g):
 
 @kernel
 def place_wild(t, g, cell):
-    """WILD: put a wild tile on a cell; further tiles without a legal cell are lost."""
+    """WILD: put a wild tile on a cell; remaining tiles are lost if no legal cell is left."""
     seat = g.seat
     g.wild[seat] |= bit(cell)
     g.wild_supply -= 1
@@ -120,7 +120,7 @@ def place_wild(t, g, cell):
 
 @kernel
 def lift(g, cell):
-    """LIFT: take a superstructure off a roof, to move it."""
+    """LIFT: take a superstructure off a roof to move it."""
     g.superstructures[g.seat] &= ~bit(cell)
     g.lifted = cell
     g.phase = PHASE_ROOF

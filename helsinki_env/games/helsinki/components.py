@@ -1,7 +1,7 @@
 """Component data, read from a component file: tiles, cards, cells, action board, scoring values.
 
 A component file (``configs/components/*.yaml``) is fully validated on loading, and the result is immutable. The file
-documents its sources and marks reconstructed facts.
+names its sources and marks reconstructed facts.
 
 Rules page: section 1, Components.
 """
@@ -47,7 +47,7 @@ class ComponentError(UserError):
 
 @dataclass(frozen=True)
 class CardVariant:
-    """One kind of pavilion card, identical in all colors except for the number of copies.
+    """A kind of pavilion card, which is the same in all colors except for the number of copies.
 
     Attributes:
         number: total cost in cards, including this one (1..8).
@@ -92,7 +92,7 @@ class Components:
         superstructures: superstructures in the common supply.
         hand_limit: maximum number of cards in a hand.
         statue: the statue's cell, 24.
-        coats: the cells with a coat of arms, in the file's order.
+        coats: the cells with a coat of arms, in the order of the file.
         crosswalks: the cells next to the crosswalks (Dry roads).
         bonus_cards: values of the bonus cards, ascending; with p players the p lowest are in play.
         action_rows: board action names as printed: top, middle and bottom row.
@@ -131,7 +131,7 @@ class Components:
     strengths: tuple[int, ...]
 
     def __hash__(self) -> int:
-        """Return a hash of the content; explicit because the drawings are a mapping."""
+        """Return a hash of the content."""
         return hash((self.name, self.digest))
 
     def card_color(self, card: int) -> int:
@@ -173,7 +173,7 @@ class Components:
     def digest(self) -> str:
         """Return 16 hexadecimal digits that identify the content, regardless of the file name.
 
-        Only costs and strengths that differ from the published ones are hashed, so stating a default changes nothing.
+        Only costs and strengths that differ from the published ones are included, so a file may state the defaults.
         """
         facts = component_facts(self)
         numbers = changed_numbers(facts.pop("costs"), facts.pop("strengths"))
@@ -189,10 +189,10 @@ def load_components(name_or_path: str | Path = "default") -> Components:
     """Return the content of a component file.
 
     Args:
-        name_or_path: the name of a file in ``configs/components`` or a path; an unchanged file is read only once.
+        name_or_path: name of a file in ``configs/components``, or a path. An unchanged file is read only once.
 
     Raises:
-        ComponentError: if the file is invalid; the message names file, key, value and the expected value.
+        ComponentError: for an invalid file; the message names file, key, value and expected value.
     """
     components: Components = load_component_file(name_or_path, ComponentError, _components)
     return components
@@ -273,17 +273,19 @@ def _tiles(data: Node, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str
 
 
 def _tile_copies(tiles: Node) -> tuple[int, ...]:
-    """Return the tiles of each color by roofs. A board must not fit more tiles than a state can store."""
+    """Return the tiles of each color by roofs, after checking that a state can store all tiles of a full board."""
     copies = integer_list(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
     total = len(COLOURS) * sum(copies)
     if tiles["total"].integer(0, 400) != total:
-        tiles["total"].fail(f"{total}, which is what tiles.copies gives in five colours")
+        tiles["total"].fail(f"{total}, the sum of tiles.copies in five colours")
     most, room = 0, FREE_CELLS
     for roofs, count in zip(ROOFS, copies, strict=True):
         fit = min(len(COLOURS) * count, room // roofs)
         most, room = most + fit, room - fit * roofs
     if most > MAX_PAVILIONS:
-        tiles["copies"].fail(f"fewer small tiles: {most} of them fit on a board, and a game keeps {MAX_PAVILIONS}")
+        tiles["copies"].fail(
+            f"fewer small tiles: {most} tiles fit on a board, and at most {MAX_PAVILIONS} are supported"
+        )
     return copies
 
 
@@ -315,7 +317,7 @@ def _variant(data: Node) -> CardVariant:
     removed = [data[name].integer(0, PUBLISHED_CARDS) for name in ("removed_3_players", "removed_2_players")]
     for name, count in zip(("removed_3_players", "removed_2_players"), removed, strict=True):
         if count > min(copies):
-            data[name].fail(f"at most {min(copies)}: every colour has to have that many copies to remove")
+            data[name].fail(f"at most {min(copies)}: every colour must have enough copies")
     return CardVariant(
         number=data["number"].integer(1, 8),
         roofs=data["roofs"].integer(ROOFS[0], ROOFS[-1]),
@@ -337,7 +339,7 @@ def _cell(item: Node) -> int:
     row, column = integer_list(item, 2, 0, BOARD_SIZE - 1, "numbers, row and column")
     cell = BOARD_SIZE * row + column
     if cell == STATUE:
-        item.fail("another cell: the statue stands on this one")
+        item.fail("another cell: this is the cell of the statue")
     return cell
 
 
@@ -363,23 +365,23 @@ def _action_rows(data: Node) -> tuple[tuple[str, ...], ...]:
 
 
 def _check_decks(components: Components, cards: Node) -> None:
-    """Check the cards against the totals in the file, and that every game can be dealt."""
+    """Check that the cards match the totals in the file and that every game can be dealt."""
     totals = cards["totals"].mapping(("per_colour", *(f"players_{players}" for players in reversed(PLAYER_COUNTS))))
     per_colour = totals["per_colour"].integer(0, PUBLISHED_CARDS)
     for colour, name in enumerate(COLOURS):
         count = sum(variant.copies[colour] for variant in components.variants)
         if count != per_colour:
-            totals["per_colour"].fail(f"{count}, which is what the copies in {name} add up to")
+            totals["per_colour"].fail(f"{count}, the sum of the copies in {name}")
     box = sum(components.deck(4))
     if box > PUBLISHED_CARDS:
         cards.fail(f"at most {PUBLISHED_CARDS} in all: lower some copies", found=f"{box} cards")
     number = components.any_removed2_number
     if not any(count and components.card_number(card) == number for card, count in enumerate(components.deck(2))):
-        cards["any_removed_2_players"].fail("a number of which a card is left with two players")
+        cards["any_removed_2_players"].fail("the number of a card that is in the deck with two players")
     for players in PLAYER_COUNTS:
         total, size = totals[f"players_{players}"], components.deck_size(players)
         if total.integer(0, PUBLISHED_CARDS) != size:
-            total.fail(f"{size}, which is what copies less removals give")
+            total.fail(f"{size}, the copies minus the removals")
         least = DISPLAY + 2 * players
         if size < least:
-            total.fail(f"at least {least}: the display and two cards a player are dealt")
+            total.fail(f"at least {least} for the display and two cards per player")

@@ -1,7 +1,4 @@
-"""Game configuration: players, covered and denied board actions, expansion, component file, reward.
-
-A `HelsinkiConfig` is frozen and validated on creation.
-"""
+"""Game configuration: players, covered and denied board actions, expansion, component file, reward."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ class HelsinkiConfig(Configuration[Components]):
         num_players: 2, 3 or 4.
         covered: board actions disabled for all players. Accepts ids, names or ``"first_game"`` (the bottom row of the
             action board); stored as ascending ids. The rulebook covers five; any subset is valid.
-        denied: for studies only: board actions disabled for single seats. Accepts one collection of ids or names per
-            seat, or None; stored as one tuple of ascending ids per seat.
+        denied: board actions disabled for single seats, for studies. Accepts one collection of ids or names per seat,
+            or None; stored as one tuple of ascending ids per seat.
         dry_roads: whether to play the expansion (rules page, section 6).
         components: the component file, a name or a path; see `helsinki_env.games.helsinki.components.load_components`.
         reward: ``"win"``, ``"rank"`` or ``"margin"``.

@@ -1,14 +1,14 @@
-"""Determinization: resample hidden cards consistently with a seat's observation, for search without hidden information.
+"""Determinization: sample hidden cards that are consistent with the observation of a seat, for search.
 
-A copy made by `determinize` differs from the game only in what its viewer cannot see (rules page, section 7):
+A copy made by `determinize` differs from the game only in information hidden from the viewer (rules page, section 7):
 
 - the cards in other hands that were not visibly taken,
 - the order of the draw pile,
 - the card removed unseen with two players,
-- the random key, so that later shuffles cannot be predicted.
+- the random state, so that later shuffles cannot be predicted.
 
-The viewer's observation of the copy is byte-identical. Every arrangement of hidden cards that the rules and the
-observation allow can occur. Its probability depends on the cards alone: no inference from the actions of other seats.
+The observation of the viewer stays the same. Every arrangement of hidden cards that is consistent with the rules and
+the observation can occur. The actions of other seats have no influence on its probability.
 
     >>> from helsinki_env import HelsinkiGame
     >>> from helsinki_env.engine.determinization import determinize
@@ -18,13 +18,13 @@ observation allow can occur. Its probability depends on the cards alone: no infe
     >>> bool((copy.observation(0) == game.observation(0)).all()), copy == game
     (True, False)
 
-What is known
--------------
-- While the draw pile is the first one, the hidden cards are the deck less everything in view.
-- The composition of a reshuffled draw pile is known (`reshuffled`, less the cards that visibly left it). It covers the
-  current pile and the cards that seats drew from it face down (`unseen`; the viewer knows its own). Such a card of
-  another seat is in that seat's hand, or was shown later and is in view.
-- Another seat that is paying, discarding or committed to a build holds the cards for it.
+Known information
+-----------------
+- Before the first reshuffle, the hidden cards are all cards of the deck that are not visible.
+- The composition of a reshuffled draw pile is known (`reshuffled`, without the cards that visibly left it). It consists
+  of the current pile and of the cards that seats drew from it face down (`unseen`; the viewer knows its own draws).
+  Such a card of another seat is in its hand, or was shown later and is visible.
+- Another seat that is paying, discarding or committed to a build holds the required cards.
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ import numpy as np
 from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.rng import draw_card, random_below
+from helsinki_env.engine.rng import draw_card, list_cards, random_below
 from helsinki_env.games.helsinki.build import hand_by_color
+from helsinki_env.games.helsinki.draw import draw_removable, is_reshuffled, removable
 from helsinki_env.games.helsinki.state import DECK, LAYOUTS, MAX_SEATS, PHASE_DISCARD, PHASE_PAY, UNSEEN, WIDE
 
-__all__ = ["SCRATCH", "determinize_state"]
-
-#: Maximum number of attempts. Even the rarest hand that can pay occurs once in 10^6 attempts.
+#: Maximum number of attempts. The rarest hand that can pay occurs once in 10^6 attempts.
 _TRIES = 20_000_000
 
 SCRATCH = np.dtype(
@@ -50,6 +49,7 @@ SCRATCH = np.dtype(
             ("unknown", np.int64, (WIDE,)),  # cards whose location the viewer does not know, by type
             ("pile", np.int64, (WIDE,)),  # cards of a reshuffled pile
             ("due", np.int64, (WIDE,)),  # pile cards that other seats must have drawn
+            ("rest", np.int64, (WIDE,)),  # remaining cards by type
             ("draws", np.int64),  # number of pile cards that other seats drew
             ("shown", np.int64, (WIDE,)),  # cards shown since the reshuffle
             ("drawn", np.int64, (WIDE,)),  # pile cards that other seats drew face down, in this sample
@@ -63,9 +63,9 @@ SCRATCH = np.dtype(
 
 @kernel
 def _look(t, g, viewer, s):
-    """Section 7: collect the cards that the viewer cannot locate, and how many of them each other hand holds.
+    """Collect the cards that the viewer cannot locate, and how many of them each other hand holds (section 7).
 
-    Return whether their number matches the hidden cards: hands, draw pile and, with two players, the removed card.
+    Return whether the cards exactly fill hands, draw pile and, with two players, the place of the removed card.
     """
     for card in range(t.types):
         s.shown[card] = g.discard[card]
@@ -97,26 +97,12 @@ def _look(t, g, viewer, s):
 
 
 @kernel
-def _removable(t, cards, size):
-    """Number of the cards that can be the one removed unseen."""
-    candidates = 0
-    for i in range(size):
-        candidates += t.number[cards[i]] == t.removed_number
-    return candidates
-
-
-@kernel
 def _remove(t, g, cards, size):
-    """Section 1: with two players, draw the card of the given number that was removed and move it to the end."""
-    chosen = random_below(g, _removable(t, cards, size))  # such a card exists: it is not in the game
-    for i in range(size):
-        if t.number[cards[i]] == t.removed_number:
-            if chosen == 0:
-                card = cards[i]
-                cards[i] = cards[size - 1]
-                cards[size - 1] = card
-                return
-            chosen -= 1
+    """With two players, swap the card that was removed, drawn at random, with the last one (section 1)."""
+    removed = draw_removable(t, g, cards, size)
+    card = cards[removed]
+    cards[removed] = cards[size - 1]
+    cards[size - 1] = card
 
 
 @kernel
@@ -135,10 +121,10 @@ def _deal_hands(t, g, viewer, s, cards, size):
 
 @kernel
 def _can_complete_turn(t, g, viewer, mask):
-    """Section 3, No dead ends: check that another seat can complete its payment, discards or build."""
+    """Check that another seat can complete its payment, discards or build (section 3, No dead ends)."""
     if g.seat == viewer or not (g.phase == PHASE_PAY or g.phase == PHASE_DISCARD or g.only_build):
         return True
-    if g.substitute:  # the mask only checks the card of another color
+    if g.substitute:  # the mask checks only the card of another color
         same, wild, _ = hand_by_color(t, g, g.seat, np.int64(t.colour[g.card]))
         if same + wild < g.to_pay - 1:
             return False
@@ -148,12 +134,8 @@ def _can_complete_turn(t, g, viewer, mask):
 
 @kernel
 def _deal_first_pile(t, g, viewer, s):
-    """Sample from the first draw pile: the removed card, hands and pile share one set of cards."""
-    size = 0
-    for card in range(t.types):
-        for _ in range(s.unknown[card]):
-            s.cards[size] = card
-            size += 1
+    """Sample removed card, hands and pile from one set of cards, before the first reshuffle."""
+    size = list_cards(s.unknown, t.types, s.cards)
     if g.players == 2:
         _remove(t, g, s.cards, size)
         size -= 1
@@ -165,9 +147,9 @@ def _deal_first_pile(t, g, viewer, s):
 
 @kernel
 def _look_at_pile(t, g, viewer, s):
-    """Section 4: collect the unlocated cards of a reshuffled pile, and those that must have been drawn from it.
+    """Collect the unlocated cards of a reshuffled pile, and those that must have been drawn from it (section 4).
 
-    Draws of each type cover at least what the unknown cards cannot provide. Return whether the counts match.
+    At least the pile cards of a type that exceed the unlocated cards have been drawn. Return whether the counts match.
     """
     for card in range(t.types):
         s.pile[card] = g.reshuffled[card]
@@ -190,74 +172,85 @@ def _look_at_pile(t, g, viewer, s):
 
 
 @kernel
+def _ways_to_choose(count, size):
+    """Return the number of subsets of `count` of `size` cards."""
+    ways = np.int64(1)
+    for i in range(count):
+        ways = ways * (size - i) // (i + 1)
+    return ways
+
+
+@kernel
 def _draw_unseen_cards(t, g, s):
     """Split a reshuffled pile into the cards that other seats drew face down and the current pile.
 
-    Required draws are taken first, the others are drawn from the rest. This finds a set with d cards of a type, e of
-    them required, in C(d, e) ways; rejection sampling corrects for that factor.
+    All sets of `s.draws` pile cards that contain the due cards of each type must be equally likely. The proposal takes
+    the due cards and draws the others from the rest. Of p pile cards of a type, e of them due, it finds d drawn ones in
+    C(p - e, d - e) of the C(p, d) ways. The quotient is C(d, e) / C(p, e), and p and e are fixed: a proposal is
+    accepted with probability 1 / C(d, e) for each type. Return whether it is.
     """
-    size, due = 0, 0
+    due = np.int64(0)
     for card in range(t.types):
         s.drawn[card] = s.due[card]
+        s.rest[card] = s.pile[card] - s.due[card]
         due += s.due[card]
-        for _ in range(s.pile[card] - s.due[card]):
-            s.cards[size] = card
-            size += 1
-    for i in range(s.draws - due):
+    size, others = list_cards(s.rest, t.types, s.cards), s.draws - due
+    for i in range(others):
         s.drawn[draw_card(g, s.cards, i, size)] += 1
     for place in range(g.pile_size):
-        g.pile[place] = draw_card(g, s.cards, s.draws - due + place, size)
-    ways = 1
+        g.pile[place] = draw_card(g, s.cards, others + place, size)
+    ways = np.int64(1)
     for card in range(t.types):
-        for i in range(s.due[card]):
-            ways = ways * (s.drawn[card] - i) // (i + 1)
+        ways *= _ways_to_choose(s.due[card], s.drawn[card])
     return ways == 1 or random_below(g, ways) == 0
 
 
 @kernel
-def _hand_out_unseen(t, g, viewer, s):
-    """Assign the face-down draws to seats; each card is in that hand or was shown since."""
-    size = 0
-    for card in range(t.types):
-        for _ in range(s.drawn[card]):
-            s.cards[size] = card
-            size += 1
-    at = 0
+def _draws_not_in_hand(g, viewer, card):
+    """Return the number of face-down draws of a card type by other seats that are no longer hidden in their hands."""
+    missing = np.int64(0)
     for seat in range(g.players):
-        if seat == viewer:
-            continue
+        if seat != viewer:
+            drawn = np.int64(0)
+            for slot in range(UNSEEN):
+                drawn += g.unseen[seat, slot] == card
+            hidden = np.int64(g.hand[seat, card]) - g.known[seat, card]
+            missing += max(np.int64(0), drawn - hidden)
+    return missing
+
+
+@kernel
+def _hand_out_unseen(t, g, viewer, s):
+    """Assign the face-down draws to the other seats in random order.
+
+    All orders are equally likely. Return whether this one fits the hands: a card that its seat no longer hides must
+    have been shown since the reshuffle.
+    """
+    size, at = list_cards(s.drawn, t.types, s.cards), np.int64(0)
+    for seat in range(g.players):
         for slot in range(UNSEEN):
-            if g.unseen[seat, slot] >= 0:
+            if seat != viewer and g.unseen[seat, slot] >= 0:
                 g.unseen[seat, slot] = draw_card(g, s.cards, at, size)
                 at += 1
     for i in range(size):
-        card = s.cards[i]
-        missing = np.int64(0)
-        for seat in range(g.players):
-            if seat != viewer:
-                drawn = np.int64(0)
-                for slot in range(UNSEEN):
-                    drawn += g.unseen[seat, slot] == card
-                missing += max(np.int64(0), drawn - (np.int64(g.hand[seat, card]) - g.known[seat, card]))
-        if missing > s.shown[card]:
+        if _draws_not_in_hand(g, viewer, s.cards[i]) > s.shown[s.cards[i]]:
             return False
     return True
 
 
 @kernel
 def _deal_reshuffled_pile(t, g, viewer, s):
-    """Sample from a reshuffled pile: its cards are known except for those drawn face down."""
+    """Sample hands and pile after a reshuffle, when all pile cards are known except for face-down draws."""
     if not _draw_unseen_cards(t, g, s):
         return False
-    size, removable = 0, np.int64(0)
+    candidates = np.int64(0)
     for card in range(t.types):
-        removable += s.unknown[card] * (t.number[card] == t.removed_number)
-        for _ in range(s.unknown[card] - (s.pile[card] - s.drawn[card])):
-            s.pool[size] = card
-            size += 1
+        candidates += s.unknown[card] * (t.number[card] == t.removed_number)
+        s.rest[card] = s.unknown[card] - (s.pile[card] - s.drawn[card])
+    size = list_cards(s.rest, t.types, s.pool)
     if g.players == 2:
-        # Rejection step: a split that leaves more removable cards corresponds to more deals.
-        if random_below(g, removable) >= _removable(t, s.pool, size):
+        # Rejection step: the number of deals of a split is proportional to its number of removable cards.
+        if random_below(g, candidates) >= removable(t, s.pool, size):
             return False
         _remove(t, g, s.pool, size)
         size -= 1
@@ -267,17 +260,14 @@ def _deal_reshuffled_pile(t, g, viewer, s):
 
 @kernel
 def determinize_state(t, g, viewer, word, s, mask):
-    """Resample what `viewer` cannot see, from the random key `word`; return whether a consistent deal was found.
+    """Sample the cards hidden from `viewer` with the random key `word`; return whether a deal was found.
 
-    `s`: scratch of dtype `SCRATCH`; `mask`: scratch, int8 (ids,).
+    `s` is a scratch record of dtype `SCRATCH`, `mask` is scratch, int8 (ids,).
     """
     g.chance = word
     if not _look(t, g, viewer, s):
         return False
-    reshuffled = False
-    for card in range(t.types):
-        if g.reshuffled[card] > 0:
-            reshuffled = True
+    reshuffled = is_reshuffled(t, g)
     if reshuffled and not _look_at_pile(t, g, viewer, s):
         return False
     for _ in range(_TRIES):
@@ -291,4 +281,4 @@ def determinize_state(t, g, viewer, word, s, mask):
 
 
 for _layout in LAYOUTS:
-    contract.determinize_state.implements(_layout, determinize_state)
+    contract.implement(_layout, determinize_state)

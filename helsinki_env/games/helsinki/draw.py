@@ -6,7 +6,7 @@ import numpy as np
 
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.overloads import OverloadedKernel
-from helsinki_env.engine.rng import shuffle
+from helsinki_env.engine.rng import list_cards, random_below, shuffle
 from helsinki_env.games.helsinki.state import UNSEEN
 
 
@@ -35,13 +35,10 @@ discard_size = OverloadedKernel("discard_size", _discard_size)
 
 @kernel
 def reshuffle(t, g):
-    """Section 4: shuffle the discard pile into a new draw pile; its composition is public."""
-    size = 0
+    """Shuffle the discard pile into a new draw pile; its composition is public (section 4)."""
+    size = list_cards(g.discard, t.types, g.pile)
     for card in range(t.types):
         g.reshuffled[card] = g.discard[card]
-        for _ in range(g.discard[card]):
-            g.pile[size] = card
-            size += 1
         g.discard[card] = 0
     g.unseen[:] = -1
     g.pile_size = size
@@ -50,7 +47,7 @@ def reshuffle(t, g):
 
 @kernel
 def take_from_pile(t, g):
-    """Section 4: take the next card of the draw pile, or -1; its last card makes this the last round."""
+    """Take the next card of the draw pile, or -1; its last card makes this the last round (section 4)."""
     if g.pile_size == 0:
         if discard_size(t, g) == 0:
             return np.int64(-1)
@@ -64,8 +61,8 @@ def take_from_pile(t, g):
 
 
 @kernel
-def _is_reshuffled(t, g):
-    """Whether the draw pile was made from the discard pile."""
+def is_reshuffled(t, g):
+    """Return whether the draw pile was made from the discard pile."""
     for card in range(t.types):
         if g.reshuffled[card]:
             return True
@@ -76,13 +73,13 @@ def _is_reshuffled(t, g):
 def draw_unseen(t, g, seat):
     """Draw a card from the draw pile into a hand; only this seat sees it.
 
-    From a reshuffled pile a seat draws at most `UNSEEN` cards face down; further cards are shown to all.
+    From a reshuffled pile, a seat draws at most `UNSEEN` cards face down; further cards are shown to all.
     """
     card = take_from_pile(t, g)
     if card < 0:
         return
     g.hand[seat, card] += 1
-    if _is_reshuffled(t, g):
+    if is_reshuffled(t, g):
         for slot in range(UNSEEN):
             if g.unseen[seat, slot] < 0:
                 g.unseen[seat, slot] = card
@@ -92,8 +89,29 @@ def draw_unseen(t, g, seat):
 
 
 @kernel
+def removable(t, cards, size):
+    """Return the number of the first `size` cards that can be the one removed unseen with two players."""
+    candidates = np.int64(0)
+    for at in range(size):
+        candidates += t.number[cards[at]] == t.removed_number
+    return candidates
+
+
+@kernel
+def draw_removable(t, g, cards, size):
+    """With two players, draw the card that is removed unseen; return its index, -1 if there is none (section 1)."""
+    chosen = random_below(g, removable(t, cards, size))
+    for at in range(size):
+        if t.number[cards[at]] == t.removed_number:
+            if chosen == 0:
+                return at
+            chosen -= 1
+    return -1
+
+
+@kernel
 def _seen_to_leave(g, card):
-    """Record that a card visibly left a reshuffled pile; external records may list fewer cards than the pile holds."""
+    """Record that a card visibly left a reshuffled pile, of which external records may list fewer cards."""
     if g.reshuffled[card] > 0:
         g.reshuffled[card] -= 1
 
@@ -109,7 +127,7 @@ def refill(t, g, slot):
 
 @kernel
 def draw_cards(t, g, seat, extra):
-    """Section 3, Drawing: take the two adjacent cards, refill (lower slot first), then draw `extra` more cards."""
+    """Take the two adjacent cards, refill (lower slot first), then draw `extra` more cards (section 3, Drawing)."""
     token = np.int64(g.token[seat])
     before, after = (token + 7) % 8, token
     for slot in (min(before, after), max(before, after)):
@@ -126,7 +144,7 @@ def draw_cards(t, g, seat, extra):
 
 @kernel
 def play_card_face_up(g, seat, card):
-    """Section 7: play a card from a hand face up; the known count of its type decreases by one."""
+    """Play a card from a hand face up; the known count of its type decreases by one (section 7)."""
     g.hand[seat, card] -= 1
     if g.known[seat, card] > 0:
         g.known[seat, card] -= 1

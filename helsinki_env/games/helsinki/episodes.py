@@ -1,6 +1,6 @@
-"""Per-episode randomization: players, covered and denied board actions, expansion.
+"""Random options per episode: players, covered and denied board actions, expansion.
 
-A batch environment applies it at every deal, including automatic resets, from a separate random stream.
+Batch environments draw them at every deal, including automatic resets, from a separate random stream.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ __all__ = ["RandomEpisodes"]
 #: Number of board actions.
 NUM_BOARD_ACTIONS = 15
 
-#: Numbers of board actions are -1 as configured; `dry_roads` is a set of 0 and 1, 0 as configured.
+#: Numbers of board actions are -1 to keep the configured ones. `dry_roads` is a set of 0 and 1, empty to keep the
+#: configured value.
 EPISODES = options_dtype("covered_low", "covered_high", "denied_low", "denied_high", "dry_roads")
 
 
@@ -37,18 +38,20 @@ def _choices(value: Any) -> tuple[bool, ...]:
 
 @dataclass(frozen=True)
 class RandomEpisodes:
-    """Values to randomize at each deal; None leaves a value as configured.
+    """Values to draw at each deal; None keeps the configured value.
 
     Args:
-        num_players: player counts to draw from, such as ``(2, 3, 4)``, or one.
-        covered: number of board actions disabled for all, a number or ``(low, high)``; the set is drawn uniformly.
-        denied: number of board actions disabled for each seat, in the same form; each seat gets a separate set.
-        dry_roads: values to draw from, such as ``(False, True)``, or one.
+        num_players: player counts to draw from, such as ``(2, 3, 4)``, or one count.
+        covered: number of board actions disabled for all seats, a number or a range ``(low, high)``. The set is drawn
+            uniformly.
+        denied: number of board actions disabled for each seat, in the same form. The set of each seat is drawn
+            separately.
+        dry_roads: values to draw from, such as ``(False, True)``, or one value.
 
     Values are stored as tuples; integers of any type become int.
 
     Raises:
-        ValueError: naming the value and what is expected.
+        ValueError: for an invalid value; the message names it and the values expected.
     """
 
     num_players: tuple[int, ...] | None = None
@@ -80,7 +83,7 @@ class RandomEpisodes:
             object.__setattr__(self, name, value)
 
     def record(self) -> npt.NDArray[Any]:
-        """Return the values as the kernels read them, an array with one record."""
+        """Return the values as kernels read them, an array of one record."""
         array = np.zeros(1, EPISODES)
         record = array[0]
         record.players = sum(1 << n for n in set(self.num_players or ()))
@@ -92,7 +95,7 @@ class RandomEpisodes:
 
 @kernel
 def draw_setup(p, g):
-    """Write the setup of the next episode into a record; `p.chance` is this episode's random key."""
+    """Draw the options of the next episode into a record; `p.chance` is the random key of this episode."""
     if p.players:
         g.players = draw_member(p, p.players, 5)
     if p.covered_low >= 0:
@@ -108,4 +111,4 @@ def draw_setup(p, g):
 
 
 for _layout in LAYOUTS:
-    contract.draw_setup.implements(_layout, draw_setup)
+    contract.implement(_layout, draw_setup)

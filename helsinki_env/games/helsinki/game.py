@@ -1,4 +1,4 @@
-"""A single game, for interactive use, search and tests: the kernels behind an object.
+"""A single game as an object, for interactive use, search and tests.
 
     >>> from helsinki_env import HelsinkiGame, HelsinkiConfig
     >>> game = HelsinkiGame(HelsinkiConfig(num_players=2), seed=0)
@@ -54,7 +54,7 @@ ENV_VERSION = 0
 
 
 class Phase(StrEnum):
-    """Kind of action expected next (rules page, section 3, Phases). Compares equal to its name."""
+    """Phase of a game, which determines the possible kinds of actions (rules page, section 3). Equal to its name."""
 
     START = "START"
     MOVE = "MOVE"
@@ -69,7 +69,7 @@ class Phase(StrEnum):
 
 
 def apply_setup(states: States, config: HelsinkiConfig) -> None:
-    """Write the game setup (players, covered and denied board actions, expansion) into blank records."""
+    """Write the game options (players, covered and denied board actions, expansion) into blank records."""
     states["players"] = config.num_players
     states["covered"] = sum(1 << action for action in config.covered)
     states["denied"] = 0
@@ -156,7 +156,7 @@ HELSINKI: GameSpec = GameSpec(
         SetupOption("covered", "covered", "Covered actions", "No seat may use these.", choices=BOARD_ACTIONS),
     ),
 )
-"""Helsinki, as game-independent code sees it."""
+"""Specification of Helsinki for game-independent code."""
 
 
 class HelsinkiGame(BoardGame):
@@ -165,11 +165,11 @@ class HelsinkiGame(BoardGame):
     Args:
         config: the game configuration; default: two players, nothing covered.
         seed: any integer >= 0; the same seed deals the same game. None: fresh entropy.
-        stream: index of an independent game under the same seed (`HelsinkiVectorEnv` assigns one per game).
+        stream: index of an independent game with the same seed; `HelsinkiVectorEnv` numbers its games.
 
     Attributes:
         config: the configuration.
-        state: a view of the game's record (its dtype is in `state`), for tools; agents use `observation()`.
+        state: a view of the record of the game, for tools; agents use `observation()`.
     """
 
     __slots__ = ()

@@ -1,7 +1,7 @@
 """Compute the action mask (rules page, section 3, "Decisions" and "Phases").
 
-The mask contains exactly the legal actions: after each of them the turn can still be completed. A board action that
-would change nothing is not legal.
+The mask contains exactly the legal actions. After each legal action, the turn can be completed. A board action is legal
+only if it changes something.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.overloads import OverloadedKernel
 from helsinki_env.engine.vectors import marker
 from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import state
 from helsinki_env.games.helsinki.build import (
     CARDS_AT_ONCE,
     any_feasible,
@@ -28,27 +29,15 @@ from helsinki_env.games.helsinki.build import (
 from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_actions, wild_cells
 from helsinki_env.games.helsinki.draw import discard_size, hand_size
 from helsinki_env.games.helsinki.shapes import legal_slides, profile
-from helsinki_env.games.helsinki.state import (
-    PHASE_DISCARD,
-    PHASE_END,
-    PHASE_LIFT,
-    PHASE_MAIN,
-    PHASE_MOVE,
-    PHASE_PAY,
-    PHASE_PLACE,
-    PHASE_ROOF,
-    PHASE_START,
-    PHASE_WILD,
-)
 
-#: Write a bit set as bytes from an id on: 64 ids for `_mark`, 16 for `_mark_uses`. Ids after the set become 0, so call
-#: these in ascending order of kinds. Every kind marked this way has enough ids behind it.
+#: Write a bit set from an id on: 64 ids for `_mark`, 16 for `_mark_uses`. The ids after the set become 0, so kinds are
+#: marked in ascending order. Every kind marked this way has enough ids after it.
 _mark, _mark_uses = marker(64), marker(16)
 
 
 @kernel
 def _any_time(t, g, usable):
-    """Board actions that are legal in MOVE, MAIN and END alike: points, wild tiles, moving a superstructure."""
+    """Return the board actions that can be legal in MOVE, MAIN and END: points, wild tiles, moving superstructures."""
     legal = usable & (1 << a.TWO_POINTS)
     wild = usable & (1 << a.ONE_WILD_TILE | 1 << a.TWO_WILD_TILES)
     if wild and g.wild_supply > 0 and wild_cells(t, g, g.seat):
@@ -60,7 +49,7 @@ def _any_time(t, g, usable):
 
 @kernel
 def _end_actions(t, g, usable):
-    """END: board actions that remain available after drawing or building."""
+    """END: return the board actions that are legal after drawing or building."""
     legal = _any_time(t, g, usable)
     if g.has_built:
         if g.superstructure_supply > 0 and last_tile(t, g, g.seat) & ~g.superstructures[g.seat]:
@@ -76,32 +65,32 @@ def _end_actions(t, g, usable):
 
 @kernel
 def legal_uses(t, g):
-    """Set of board actions for which USE is legal now (bit = board action)."""
+    """Return the set of board actions for which USE is legal now (bit = board action)."""
     usable = usable_actions(t, g, g.seat)
     if usable == 0:
         return usable
     phase = g.phase
-    if phase == PHASE_MOVE and g.move == 0:
+    if phase == state.PHASE_MOVE and g.move == 0:
         return _any_time(t, g, usable) | usable & (1 << a.MOVE_1_TO_6 | 1 << a.MOVE_1_TO_5 | 1 << a.MOVE_BACK)
-    if phase == PHASE_MAIN and not g.only_build:
+    if phase == state.PHASE_MAIN and not g.only_build:
         legal = _any_time(t, g, usable)
         if g.pile_size + discard_size(t, g) >= 2 + t.strengths[a.EXTRA_CARD]:
             legal |= usable & (1 << a.EXTRA_CARD)
         return legal
-    if phase == PHASE_END:
+    if phase == state.PHASE_END:
         return _end_actions(t, g, usable)
-    if phase == PHASE_DISCARD and g.last_discard < 0 and not g.turn_over:
+    if phase == state.PHASE_DISCARD and g.last_discard < 0 and not g.turn_over:
         return usable & (1 << a.NO_HAND_LIMIT)
-    if phase == PHASE_PLACE and not g.any_side and usable & (1 << a.ANY_SIDE):
+    if phase == state.PHASE_PLACE and not g.any_side and usable & (1 << a.ANY_SIDE):
         return 1 << a.ANY_SIDE if fits_elsewhere(t, g, np.int64(t.kind[g.card])) else np.int64(0)
-    if phase == PHASE_PAY and g.paid_count == 0 and not g.substitute:
+    if phase == state.PHASE_PAY and g.paid_count == 0 and not g.substitute:
         return _pay_actions(t, g, usable)
     return np.int64(0)
 
 
 @kernel
 def _pay_actions(t, g, usable):
-    """PAY, before the first card: `one_card_fewer` and `any_card_as_wild`, if the build can still be completed."""
+    """PAY, before the first card: return `one_card_fewer` and `any_card_as_wild` if the build can be completed."""
     usable &= 1 << a.ONE_CARD_FEWER | 1 << a.ANY_CARD_AS_WILD | 1 << a.ANY_SIDE
     legal = np.int64(0)
     coats = np.int64(g.meadow[g.seat])
@@ -152,7 +141,7 @@ A card is marked if its index is at least `floor` and at least `due` cards remai
 
 @kernel
 def _mask_pay(t, g, mask, first):
-    """PAY: cards of the color or wild, in non-decreasing type order; after `any_card_as_wild` one of another color."""
+    """PAY: mark cards of the color and wild cards in type order; after `any_card_as_wild`, other colors."""
     begin = np.int64(t.colour[g.card]) * t.variants
     end = begin + t.variants
     if g.substitute:
@@ -172,7 +161,7 @@ def _mask_pay(t, g, mask, first):
 
 @kernel
 def _mask_place(t, g, mask, first):
-    """PLACE: every orientation and lane from the side of the token, or from the other three sides."""
+    """PLACE: mark all legal slides from the side of the token, or with `any_side` from the other sides."""
     own = side_of(g, g.seat)
     kind = np.int64(t.kind[g.card])
     for side in range(4):
@@ -184,7 +173,7 @@ def _mask_place(t, g, mask, first):
 
 @kernel
 def roof_cells(t, g):
-    """ROOF: cells where the next superstructure may go."""
+    """ROOF: return the cells for the next superstructure."""
     seat = g.seat
     if g.lifted >= 0:
         return free_roofs(t, g, seat) & ~bit(g.lifted)
@@ -197,7 +186,7 @@ def roof_cells(t, g):
 
 @kernel
 def _highest(cells):
-    """The highest cell of a set, as a set."""
+    """Return the highest cell of a set, as a set."""
     above = cells
     for shift in (1, 2, 4, 8, 16, 32):
         above |= above >> shift
@@ -211,30 +200,30 @@ def mark_legal(t, g, mask):
         return
     phase = g.phase
     offset = t.offset
-    if phase == PHASE_MOVE:
+    if phase == state.PHASE_MOVE:
         if g.move == 0:
             mask[offset[a.KIND_MOVE] : offset[a.KIND_MOVE] + 3] = 1
         else:
             mask[offset[a.KIND_MOVE] + 3 : offset[a.KIND_MOVE] + g.move] = 1
-    elif phase == PHASE_MAIN:
+    elif phase == state.PHASE_MAIN:
         if not g.only_build:
             mask[offset[a.KIND_DRAW]] = 1
         _mask_builds(t, g, mask, offset[a.KIND_BUILD])
-    elif phase == PHASE_PAY:
+    elif phase == state.PHASE_PAY:
         _mask_pay(t, g, mask, offset[a.KIND_PAY])
-    elif phase == PHASE_PLACE:
+    elif phase == state.PHASE_PLACE:
         _mask_place(t, g, mask, offset[a.KIND_PLACE])
-    elif phase == PHASE_ROOF:
+    elif phase == state.PHASE_ROOF:
         _mark(mask, offset[a.KIND_ROOF], (roof_cells(t, g),))
-    elif phase == PHASE_DISCARD:
+    elif phase == state.PHASE_DISCARD:
         due = hand_size(t, g, g.seat) - t.hand_limit
         floor = np.int64(max(0, g.last_discard))
         mark_ordered(t, g, mask, offset[a.KIND_DISCARD], 0, t.types - 1, floor, due)
-    elif phase == PHASE_WILD:
+    elif phase == state.PHASE_WILD:
         _mark(mask, offset[a.KIND_WILD], (wild_cells(t, g, g.seat),))
-    elif phase == PHASE_LIFT:
+    elif phase == state.PHASE_LIFT:
         _mark(mask, offset[a.KIND_LIFT], (np.int64(g.superstructures[g.seat]),))
-    elif phase == PHASE_START:
+    elif phase == state.PHASE_START:
         mask[offset[a.KIND_START] : offset[a.KIND_START] + 8] = 1
     # END is the last id and follows the fifteen board actions.
-    _mark_uses(mask, offset[a.KIND_USE], (legal_uses(t, g) | np.int64(phase == PHASE_END) << 15,))
+    _mark_uses(mask, offset[a.KIND_USE], (legal_uses(t, g) | np.int64(phase == state.PHASE_END) << 15,))

@@ -5,7 +5,7 @@ Positions: `to_dict` and `from_dict` (see `helsinki_env.games.helsinki.position`
     >>> action_to_string(65), action_to_string(15 + 13), action_to_string(string_to_action("PLACE north o2 lane 3"))
     ('PAY blue 1/2', 'BUILD green 3/3+1', 'PLACE north o2 lane 3')
 
-The notation of a card is ``colour number/roofs+superstructures``, or ``wild``; of a cell, ``r2c5``.
+A card is written as ``colour number/roofs+superstructures`` or ``wild``, a cell as ``r2c5``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _CELL = re.compile(r"r([0-6])c([0-6])")
 
 
 @lru_cache(maxsize=8)
-def _card_names(components: Components) -> tuple[str, ...]:
+def card_names(components: Components) -> tuple[str, ...]:
+    """Return the texts of all card types; see `card_to_string`."""
     names: list[str] = []
     for card in range(components.types):
         if card == components.wild_type:
@@ -62,7 +63,7 @@ def card_to_string(card: int, components: Components | str | Path = "default") -
     Raises:
         ValueError: if the card type is out of range.
     """
-    names = _card_names(_loaded(components))
+    names = card_names(_loaded(components))
     return names[Node(card, ValueError, "card type").integer(0, len(names) - 1)]
 
 
@@ -100,19 +101,19 @@ def string_to_action(text: str, components: Components | str | Path = "default")
     """Return the id of an action written by `action_to_string`.
 
     Raises:
-        ValueError: naming the invalid part and the argument that the kind expects.
+        ValueError: for an invalid text; the message names the text and the expected argument.
     """
     loaded = _loaded(components)
     if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"decision {text!r}: expected text such as 'MOVE 2' or 'BUILD green 3/3+1'")
+        raise ValueError(f"action {text!r}: expected text such as 'MOVE 2' or 'BUILD green 3/3+1'")
     name, _, rest = " ".join(text.split()).partition(" ")
     if name not in KINDS:
-        raise ValueError(f"decision {text!r}: {name!r} is no kind of decision; the kinds are {', '.join(KINDS)}")
+        raise ValueError(f"action {text!r}: {name!r} is not a kind of action; the kinds are {', '.join(KINDS)}")
     kind = KINDS.index(name)
     argument = _parse_argument(kind, rest, loaded)
     table = action_table(loaded.types)
     if argument is None or not 0 <= argument < table.sizes[kind]:
-        raise ValueError(f"decision {text!r}: expected {_example(kind, table, loaded)}")
+        raise ValueError(f"action {text!r}: expected {_example(kind, table, loaded)}")
     return table.encode(kind, argument)
 
 
@@ -120,7 +121,7 @@ def _parse_argument(kind: int, rest: str, components: Components) -> int | None:
     if kind in _NO_ARGUMENT:
         return 0 if not rest else None
     if kind in _CARD_KINDS:
-        names = _card_names(components)
+        names = card_names(components)
         return names.index(rest) if rest in names else None
     if kind in _CELL_KINDS:
         cell = _CELL.fullmatch(rest)

@@ -1,9 +1,8 @@
 """Observations: what a seat may see, as one flat int8 array (rules page, section 7).
 
-Only this module and its vectorized version hide information. The array has the same fields at the same positions for
-any number of players and any configuration with the same components. Seats are ordered from the viewer's perspective:
-self, next clockwise, and so on; unused seats are zero. No entry is negative: codes are shifted by one, so 0 means
-"none". `unpack` returns the named fields:
+No other module hides information. The layout is the same for all player counts and all configurations with the same
+components. Seats are in the order self, next clockwise, and so on; unused seats are zero. No entry is negative: codes
+are shifted by one, so that 0 means "none". `unpack` returns the named fields:
 
     >>> from helsinki_env import HelsinkiGame, observation
     >>> pieces = observation.unpack(HelsinkiGame(seed=0).observation())
@@ -23,8 +22,15 @@ from helsinki_env.data import Node
 from helsinki_env.engine import contract, loops
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.layout import ObservationField, ObservationLayout
-from helsinki_env.engine.observation_table import Computed, ObservationTable, Section
-from helsinki_env.engine.vectors import clearer, copier, spreader
+from helsinki_env.engine.observation_table import (
+    Computed,
+    ObservationTable,
+    Section,
+    boards_section,
+    write_planes,
+    write_planes_part,
+)
+from helsinki_env.engine.vectors import clearer, copier
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.draw import hand_size
 from helsinki_env.games.helsinki.state import (
@@ -60,25 +66,19 @@ _BUILDING = ("card", "paid", "paid_count")
 
 @kernel
 def unseen_draws(g, seat):
-    """Number of cards that a seat drew face down from a reshuffled pile."""
+    """Return the number of cards that a seat drew face down from a reshuffled pile."""
     return np.int64(g.unseen[seat, 0] >= 0) + np.int64(g.unseen[seat, 1] >= 0) + np.int64(g.unseen[seat, 2] >= 0)
 
 
 @lru_cache(maxsize=8)
 def observation_table(types: int = NARROW) -> ObservationTable:
-    """Return the sections of the observation and the fields that they show, for a number of card types."""
+    """Return the table of sections and the fields that they show, for a number of card types."""
     cards: dict[str, Any] = {"high": DECK, "scale": 2}
     piles: dict[str, Any] = {"shape": (types,), "high": DECK, "scale": 4}
     return ObservationTable(
         RECORD,
         (
-            Section(
-                "boards",
-                "every board: planes " + ", ".join(PLANES),
-                shape=(MAX_SEATS, len(PLANES), 7, 7),
-                high=np.reshape([7, TILES, 1, 1], (4, 1, 1)),  # by plane
-                scale=np.reshape([7, 12, 1, 1], (4, 1, 1)),
-            ),
+            boards_section(PLANES, 7, 7, 7, TILES),
             Section(
                 "seats",
                 "for each seat {}",
@@ -158,7 +158,7 @@ def observation_table(types: int = NARROW) -> ObservationTable:
 
 
 OBSERVATION = observation_table()
-"""The table with the default card types; the kernels are the same for any number of them."""
+"""The table with the default card types; the kernels are the same for any number of card types."""
 
 SEAT_FACTS, TABLE_FACTS = (OBSERVATION.entry_names(name) for name in ("seats", "table"))
 
@@ -191,7 +191,7 @@ def unpack(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDA
 
 
 def scales(size: int) -> npt.NDArray[np.float32] | None:
-    """Return the divisors that normalize observations of length `size`, (F,), or None if no layout has this length."""
+    """Return the divisors that normalize observations of length `size`, (F,), or None for any other length."""
     types, rest = divmod(size - observation_layout(0).size, 7)
     return None if types < 1 or rest else observation_table(types).scales()
 
@@ -202,7 +202,7 @@ _write_fields_part = OBSERVATION.write_part
 
 @kernel
 def tile_sets(t, g, seat):
-    """Cells by the binary digits of their codes: three sets for colors (from 1), five for the building order."""
+    """Return sets of cells for the binary digits of two planes: three digits for tiles, five for the order built."""
     c0 = c1 = c2 = np.int64(0)
     n0 = n1 = n2 = n3 = n4 = np.int64(0)
     for tile in range(g.tile_count[seat]):
@@ -223,20 +223,15 @@ def tile_sets(t, g, seat):
 
 @kernel
 def _write_board(t, g, seat, out, at, lane, lanes):
-    """Section 7: boards, superstructures and coats are public."""
-    (c0, c1, c2), (n0, n1, n2, n3, n4) = tile_sets(t, g, seat)
+    """Write the share of one lane of a board, which is public (section 7)."""
+    codes, numbers = tile_sets(t, g, seat)
     standing, coats = np.int64(g.superstructures[seat]), np.int64(t.coat_sets[g.coats[seat]])
-    for cell in range(lane, _CELLS, lanes):
-        out[at + cell] = c0 >> cell & 1 | (c1 >> cell & 1) << 1 | (c2 >> cell & 1) << 2
-        digits = n0 >> cell & 1 | (n1 >> cell & 1) << 1 | (n2 >> cell & 1) << 2
-        out[at + _CELLS + cell] = digits | (n3 >> cell & 1) << 3 | (n4 >> cell & 1) << 4
-        out[at + 2 * _CELLS + cell] = standing >> cell & 1
-        out[at + 3 * _CELLS + cell] = coats >> cell & 1
+    write_planes_part(out, at, _CELLS, codes, numbers, standing, coats, lane, lanes)
 
 
 @kernel
 def _seat_after(g, viewer, turn):
-    """Seat that is `turn` places clockwise of the viewer, or -1 if unused."""
+    """Return the seat that is `turn` places clockwise of the viewer, or -1 if unused."""
     if turn >= g.players:
         return np.int64(-1)
     seat = np.int64(viewer) + turn
@@ -245,7 +240,7 @@ def _seat_after(g, viewer, turn):
 
 @kernel
 def write_cards(t, g, viewer, out, lane, lanes):
-    """Section 7: the viewer's own hand, cards that others visibly took, and the public piles."""
+    """Write the hand of the viewer, the known cards of all seats and the public piles (section 7)."""
     types = t.types
     for card in range(lane, types, lanes):
         out[_CARDS + card] = g.hand[viewer, card]
@@ -266,7 +261,7 @@ def write_cards(t, g, viewer, out, lane, lanes):
 
 @kernel
 def write_observation_part(t, g, viewer, out, lane, lanes):
-    """Section 7: write the entries of `viewer`'s observation, int8 of shape (F,), assigned to `lane` out of `lanes`."""
+    """Write the share of one lane of the observation of `viewer`, int8 (F,) (section 7)."""
     for turn in range(MAX_SEATS):
         seat = _seat_after(g, viewer, turn)
         if seat >= 0:
@@ -280,26 +275,23 @@ def write_observation_part(t, g, viewer, out, lane, lanes):
 
 @kernel
 def write_observation(t, g, viewer, out):
-    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), every entry."""
+    """Write what `viewer` may see into `out`, int8 of shape (F,), every entry (section 7)."""
     write_observation_part(t, g, viewer, out, 0, 1)
 
 
 for _layout in LAYOUTS:
-    contract.write_observation.implements(_layout, write_observation)
+    contract.implement(_layout, write_observation)
     loops.observe_part.implements(_layout, write_observation_part)
 
 
-# Vectorized for the default 51 card types: every entry is written once, front to back, without clearing first.
-# A board is ten bit sets, a card pile is one copy of 64 bytes. A write past the end of a field is overwritten by the
-# next field.
+# SIMD version for the default 51 card types. Every entry is written once, from front to back. A board is ten bit sets,
+# and a card pile is one copy of 64 bytes. A write beyond the end of a field is overwritten by the next field.
 
 _HAND, _KNOWN, _DISCARD, _RESHUFFLED = (
     OBSERVATION.layout[name].start for name in ("hand", "known", "discard", "reshuffled")
 )
 _BOARD = 196
 
-_write_tiles, _write_numbers = spreader(64, 3), spreader(64, 5)
-_write_cells, _write_half = spreader(64), spreader(32)
 _clear_board, _clear_cards = clearer(_BOARD), clearer(64)
 _copy_cards, _copy_half = copier(64), copier(32)
 _write_fields = OBSERVATION.write
@@ -307,19 +299,14 @@ _write_fields = OBSERVATION.write
 
 @kernel
 def _write_board_planes(t, g, seat, out, at):
-    """Write number planes as one bit set per binary digit, never past the end of the board."""
-    tiles, numbers = tile_sets(t, g, seat)
+    codes, numbers = tile_sets(t, g, seat)
     coats = np.int64(t.coat_sets[g.coats[seat]])
-    _write_tiles(out, at, tiles)
-    _write_numbers(out, at + _CELLS, numbers)
-    _write_cells(out, at + 2 * _CELLS, (np.int64(g.superstructures[seat]),))
-    _write_half(out, at + 3 * _CELLS, (coats,))
-    _write_half(out, at + 4 * _CELLS - 32, (coats >> (_CELLS - 32),))
+    write_planes(out, at, _CELLS, codes, numbers, np.int64(g.superstructures[seat]), coats)
 
 
 @kernel
 def _copy_exactly(out, at, cards):
-    """Copy one entry per card type and nothing beyond."""
+    """Copy one entry per card type, without writing beyond them."""
     _copy_half(out, at, cards, 0)
     _copy_half(out, at + NARROW - 32, cards, NARROW - 32)
 
@@ -353,17 +340,17 @@ def _write_all_but_cards(t, g, viewer, out, dealt, turned):
 
 @kernel
 def observe(t, g, viewer, out):
-    """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), every entry."""
+    """Write what `viewer` may see into `out`, int8 of shape (F,), every entry (section 7)."""
     _write_all_but_cards(t, g, viewer, out, True, True)
     _write_cards(g, np.int64(viewer), out, True, True)
 
 
 @kernel
 def update_observation(t, g, viewer, out, turned):
-    """Like `observe`, if `out` holds an earlier observation of this deal: unused seats are already blank.
+    """Update `out`, which holds an earlier observation of the same deal, so that unused seats are blank.
 
-    If `turned` is false, the earlier observation has the same viewer, who has been to move ever since. The boards and
-    known cards of other seats are then unchanged.
+    Unless `turned`, the viewer has been the acting seat ever since, so the boards and known cards of other seats are
+    unchanged.
     """
     _write_all_but_cards(t, g, viewer, out, False, turned)
     _write_cards(g, np.int64(viewer), out, False, turned)
@@ -371,7 +358,7 @@ def update_observation(t, g, viewer, out, turned):
 
 @kernel
 def observe_other_types(t, g, viewer, out):
-    """Like `observe`, for any number of card types."""
+    """Write an observation like `observe`, for any number of card types."""
     _write_all_but_cards(t, g, viewer, out, True, True)
     write_cards(t, g, viewer, out, 0, 1)
 

@@ -1,4 +1,4 @@
-"""Generate Helsinki's documentation pages from code, for `python -m helsinki_env.pages docs`."""
+"""Generate the documentation pages of Helsinki, for `python -m helsinki_env.pages docs`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from helsinki_env.games.helsinki import notation, observation
 from helsinki_env.games.helsinki.actions import KINDS
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
 from helsinki_env.games.helsinki.game import action_table
-
-__all__ = ["PAGES", "actions_page", "observation_page"]
 
 _ARGUMENTS = {
     "START": "space of player 0's token",

@@ -1,13 +1,14 @@
 """Orientations of the shapes, and how far a tile slides onto a board (rules page, "Place").
 
-A slide takes a few AND operations. `profile` packs the board, seen from one side, into eight 7-bit sets: byte k holds
-the lanes with a built cell among the first k cells. A tile of width w comes to rest in lane x exactly if
+`profile` packs the board, seen from one side, into eight 7-bit sets: byte k holds the lanes with a built cell among the
+first k cells. A tile comes to rest in lane x exactly if
 
-- no column j of the tile meets a built cell before the whole tile is on the grid: lane x + j is free among its first
+- no column j of the tile meets a built cell before the whole tile is on the board: lane x + j is free among its first
   `low[j]` cells, and
-- some column meets one before the tile would leave at the far side: a built cell among the first `high[j]`.
+- some column j meets a built cell before the tile leaves at the far side: lane x + j has one among its first `high[j]`
+  cells.
 
-Shifting and combining those sets tests all lanes of an orientation together.
+Shifting and combining these sets tests all lanes of an orientation together.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.vectors import make_intrinsic, reverse_bytes
+from helsinki_env.engine.vectors import fill_vector, load_vector, make_intrinsic, reduce_vector, reverse_bytes
 from helsinki_env.games.helsinki.bits import BOARD, ROW
 
 NORTH, EAST, SOUTH, WEST = range(4)
@@ -43,8 +44,8 @@ def cells_of(drawing: ShapeRows) -> tuple[tuple[int, int], ...]:
 def seen_from(drawing: ShapeRows, side: int) -> tuple[int, list[int]]:
     """Return (length, fronts) of a tile pushed from `side`.
 
-    Length is the tile's extent along the push. For each lane, fronts holds the distance from the tile's trailing edge
-    to its foremost roof.
+    Length is the extent of the tile along the push. Fronts holds, for each lane, the distance from the trailing edge of
+    the tile to its foremost roof.
     """
     height, width = len(drawing), len(drawing[0])
     fronts: dict[int, int] = {}
@@ -57,7 +58,7 @@ def seen_from(drawing: ShapeRows, side: int) -> tuple[int, list[int]]:
 
 @kernel
 def _rows(built):
-    """Rows of a board as bytes, the northernmost row lowest."""
+    """Return the rows of a board as bytes, the northernmost row lowest."""
     x = (built & _FOUR_ROWS) | (built >> 28 << 32)
     x = (x & _TWO_ROWS) | ((x & _UPPER_TWO) << 2)
     return (x & _ONE_ROW) | ((x & _UPPER_ONE) << 1)
@@ -77,10 +78,10 @@ def _columns(rows):
 
 @kernel
 def profile(built, side):
-    """Pack a board as seen from a side: byte k = lanes with a built cell among the first k (k = 0..7)."""
+    """Pack a board seen from a side: byte k holds the lanes with a built cell among the first k cells."""
     rows = _rows(np.int64(built))
     seen = _columns(rows) if side == EAST or side == WEST else rows
-    # Byte 0 stays empty: from the far side the last row moves to byte 1, from the near side the first row does.
+    # Byte 0 stays empty, and byte 1 gets the row next to the side.
     seen = reverse_bytes(seen) if side == EAST or side == SOUTH else seen << 8
     seen |= seen << 8
     seen |= seen << 16
@@ -90,7 +91,7 @@ def profile(built, side):
 
 @kernel
 def lanes(t, piece, side, packed):
-    """Set of lanes in which this orientation can be pushed in from a side (bit = lane)."""
+    """Return the set of lanes in which this orientation can be pushed in from a side (bit = lane)."""
     low = t.low[piece, side]
     high = t.high[piece, side]
     free = ~(packed >> low[0]) & t.lanes[piece, side]
@@ -102,9 +103,10 @@ def lanes(t, piece, side, packed):
 
 
 def _slides(low: Any, high: Any, lanes_within: Any, row: int, packed: int) -> Any:
-    """Like `lanes`, for all eight orientations of a tile: int64, bit 7 * orientation + lane.
+    """Return `lanes` of all eight orientations of a tile: int64, bit 7 * orientation + lane.
 
-    Row `row` of `low` and `high`, int8 (.., 5, 8), and of `lanes_within`, int8 (.., 8); `packed` comes from `profile`.
+    `low` and `high` are int8 (.., 5, 8), `lanes_within` int8 (.., 8); `row` selects a tile and a side. `packed` comes
+    from `profile`.
     """
     low, high = low.reshape(-1, MOST_ROOFS, 8)[row], high.reshape(-1, MOST_ROOFS, 8)[row]
     found = 0
@@ -118,34 +120,28 @@ def _slides(low: Any, high: Any, lanes_within: Any, row: int, packed: int) -> An
 
 
 def _slides_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
-    number, byte = ir.IntType(64), ir.IntType(8)
-    eight, wide = ir.VectorType(byte, 8), ir.VectorType(number, 8)
-    row, first = whole(3), ir.IntType(32)(0)
+    """Emit `_slides` for the eight orientations side by side, in vectors of eight 64-bit integers."""
+    bytes_, numbers = ir.VectorType(ir.IntType(8), 8), ir.VectorType(ir.IntType(64), 8)
+    row, packed = whole(3), ir.Constant(numbers, ir.Undefined)
+    for orientation in range(8):
+        packed = builder.insert_element(packed, whole(4), ir.IntType(32)(orientation))
 
-    def eight_at(argument: int, at: Any) -> Any:
-        address = builder.gep(addressed(argument), [at])
-        found = builder.load(builder.bitcast(address, eight.as_pointer()))
-        found.align = 1
-        return builder.zext(found, wide)
+    def by_orientation(argument: int, rows: int, j: int) -> Any:
+        """Load entry `j` of the row of an array for each orientation; `rows` is the number of entries of a row."""
+        at = builder.add(builder.mul(row, ir.IntType(64)(8 * rows)), ir.IntType(64)(8 * j))
+        return builder.zext(load_vector(builder, builder.gep(addressed(argument), [at]), bytes_), numbers)
 
-    def everywhere(value: Any) -> Any:
-        alone = builder.insert_element(ir.Constant(wide, ir.Undefined), value, first)
-        return builder.shuffle_vector(
-            alone, ir.Constant(wide, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8)
-        )
+    def lanes_at(argument: int, j: int) -> Any:
+        """Emit ``(packed >> entry & 127) >> j``: the lanes in which column `j` of the tile meets a built cell."""
+        met = builder.lshr(packed, by_orientation(argument, MOST_ROOFS, j))
+        return builder.lshr(builder.and_(met, fill_vector(numbers, 127)), fill_vector(numbers, j))
 
-    board, seven = everywhere(whole(4)), ir.Constant(wide, [127] * 8)
-    free, stop = eight_at(2, builder.mul(row, number(8))), None
+    free, stop = by_orientation(2, 1, 0), fill_vector(numbers, 0)
     for j in range(MOST_ROOFS):
-        at, shift = builder.add(builder.mul(row, number(8 * MOST_ROOFS)), number(8 * j)), ir.Constant(wide, [j] * 8)
-        met = builder.lshr(builder.and_(builder.lshr(board, eight_at(0, at)), seven), shift)
-        free = builder.and_(free, builder.not_(met))
-        end = builder.lshr(builder.and_(builder.lshr(board, eight_at(1, at)), seven), shift)
-        stop = end if stop is None else builder.or_(stop, end)
-    legal = builder.shl(builder.and_(free, stop), ir.Constant(wide, list(range(0, 56, 7))))
-    name = "llvm.vector.reduce.or.v8i64"
-    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [wide]), name)
-    return builder.call(function, [legal])
+        free = builder.and_(free, builder.not_(lanes_at(0, j)))
+        stop = builder.or_(stop, lanes_at(1, j))
+    shifts = ir.Constant(numbers, list(range(0, 56, 7)))
+    return reduce_vector(builder, "or", builder.shl(builder.and_(free, stop), shifts))
 
 
 def _slides_loop(low, high, lanes_within, row, packed):  # pragma: no cover
@@ -164,19 +160,19 @@ slides_of = make_intrinsic(_slides, lambda *arguments: types.int64(*arguments), 
 
 @kernel
 def legal_slides(t, kind, side, packed):
-    """Legal placements of a tile from a side, as a set: bit = 7 * orientation + lane."""
+    """Return the legal placements of a tile from a side, as a set: bit = 7 * orientation + lane."""
     return slides_of(t.low_of_kind, t.high_of_kind, t.lanes_of_kind, 4 * kind + side, packed)
 
 
 @kernel
 def fits(t, kind, side, built):
-    """Whether a tile can be pushed in from a side in any orientation and lane."""
+    """Return whether a tile can be pushed in from a side in any orientation and lane."""
     return legal_slides(t, kind, side, profile(built, side)) != 0
 
 
 @kernel
 def fits_in(t, kind, side, packed):
-    """Like `fits`, for a board packed by `profile`."""
+    """Return the result of `fits` for a board packed by `profile`."""
     return legal_slides(t, kind, side, packed) != 0
 
 
@@ -209,5 +205,5 @@ def resting_corner(t, piece, side, lane, built):
 
 @kernel
 def tile_cells(t, piece, corner):
-    """Cells of a tile in this orientation, with its bounding box at `corner`."""
+    """Return the cells of a tile in this orientation, with its bounding box at `corner`."""
     return (np.int64(t.roofs_mask[piece]) << np.int64(corner)) & BOARD

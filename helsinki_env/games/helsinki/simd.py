@@ -1,4 +1,4 @@
-"""Vectorized overloads of kernels in `draw`, `build` and `legal` for 51 card types: a hand is one vector."""
+"""SIMD versions of kernels in `draw`, `build` and `legal` for 51 card types: a hand is one vector."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from helsinki_env.games.helsinki.draw import discard_size, hand_size
 from helsinki_env.games.helsinki.legal import mark_ordered
 from helsinki_env.games.helsinki.shapes import fits_in, profile
 from helsinki_env.games.helsinki.state import GAME, NARROW
-
-__all__: list[str] = []
 
 _WILD = NARROW - 1
 _COLOURED = np.int64((1 << _WILD) - 1)
@@ -39,9 +37,9 @@ def _discard_size(t, g):
 
 @kernel
 def _feasible(t, g, coats, usable, begin):
-    """Feasible builds, computed per color from tables of sets.
+    """Return the feasible builds, computed per color from tables of sets.
 
-    `cheap`: types whose payment leaves enough coats for `any_side`.
+    `cheap` holds the types whose payment leaves enough coats for `any_side`.
     """
     seat = g.seat
     hand = g.hand[seat]
@@ -78,7 +76,7 @@ def _feasible(t, g, coats, usable, begin):
 
 @kernel
 def _mark_ordered(t, g, mask, first, begin, end, floor, due):
-    """Mark ordered cards: add up counts from the last type down to `due` cards; mark that type and all before it."""
+    """Add up cards from the last type down until there are `due`; mark this type and all earlier ones."""
     hand = g.hand[g.seat]
     left = np.int64(hand[_WILD])
     found = np.int64((left >= due) & (left > 0)) << _WILD

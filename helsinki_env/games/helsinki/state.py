@@ -1,12 +1,11 @@
 """GAME: the record dtype. A game is one flat record; a batch is an array of records.
 
 `states["hand"]` is a column of a batch, and `states[b]` is the single game that a kernel receives. The record is
-complete (it includes the random key) and minimal: no mask, no cached score. It always has four seats; unused seats stay
-blank. -1 means "none" and 0 means "nothing" in all fields.
+complete, including the random state, and contains no derived values such as masks or scores. It always has four seats;
+unused seats stay blank. -1 means "none" in all fields.
 
 The record has 1,024 bytes with the default 51 card types. A component file with fewer types uses a layout with more
-padding, one with more types the wide layout. The layouts differ in nothing else. The dtype lets kernels specialized for
-exactly 51 types be selected, and only kernels in use are compiled.
+padding, and a file with more types uses the wide layout. The dtype selects kernels specialized for 51 types.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from helsinki_env.engine.positions import MAX_OBSERVED
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 
 MAX_SEATS = contract.MAX_SEATS
-#: Most pavilion tiles that fit on a board (component files that allow more are rejected).
+#: Maximum number of pavilion tiles on a board; component files that allow more are rejected.
 TILES = 22
 DECK = 100
 PAID = 7
@@ -48,7 +47,7 @@ States = npt.NDArray[Any]
 
 
 class Bounds(NamedTuple):
-    """Component counts that limit fields: card types, tiles by kind, other supplies, wild tiles of one action."""
+    """Component counts that limit fields: card types, tiles by kind, other supplies, wild tiles of a board action."""
 
     types: int
     supply: tuple[int, ...]
@@ -98,8 +97,8 @@ def _record_table(capacity: int, padding: int = 0) -> RecordTable:
             key="round",
             noun="a round",
         ),
-        # counts by card type: cards held, those of them taken in view of all, the discard pile, and a reshuffled draw
-        # pile less the cards that visibly left it
+        # counts by card type: cards in hand, publicly known cards among them, the discard pile, and a reshuffled draw
+        # pile without the cards that visibly left it
         Field("hand", np.int8, (MAX_SEATS, capacity), high=DECK),
         Field("known", np.int8, (MAX_SEATS, capacity), high=DECK),
         Field("discard", np.int8, (capacity,), high=DECK),
@@ -160,9 +159,9 @@ def _record_table(capacity: int, padding: int = 0) -> RecordTable:
     return RecordTable(__name__, __file__, fields, padding)
 
 
-# Reuse these dtype objects: Numba takes ten times as long to recognize an equal but distinct one.
+# Reuse these dtype objects: Numba takes ten times as long to recognize an equal one.
 RECORDS = (_record_table(NARROW), _record_table(NARROW, padding=64), _record_table(WIDE))
-"""The fields of a record (`helsinki_env.engine.fields`): with 51 card types, with fewer, with more."""
+"""The fields of a record (`helsinki_env.engine.fields`) with 51 card types, fewer, and more."""
 
 RECORD = RECORDS[0]
 LAYOUTS = tuple(record.dtype for record in RECORDS)

@@ -1,7 +1,7 @@
-"""Accept consistent game records quickly, in compiled code; `helsinki_env.engine.positions` explains all others.
+"""Accept consistent game records quickly, in compiled code; `helsinki_env.engine.positions` checks all others.
 
-Compiled rules index arrays with record values without bounds checks, and a search plays until a game is over. A record
-is consistent if its fields agree with each other and some action is legal. Legal play preserves this, and a consistent
+Compiled rules index arrays with values of a record without bounds checks, and a search plays games to their end. A
+record is consistent if its fields fit together and some action is legal. Play preserves this property, and a consistent
 game can be played to its end.
 """
 
@@ -15,25 +15,13 @@ from helsinki_env.engine.arrays import record_array
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.limits import check_ranges
 from helsinki_env.engine.loops import write_mask
+from helsinki_env.games.helsinki import state
 from helsinki_env.games.helsinki.actions import MOVE_1_TO_5, MOVE_1_TO_6, action_table
 from helsinki_env.games.helsinki.build import coats_to_place, free_roofs, hand_by_color
 from helsinki_env.games.helsinki.coats import usable_actions
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.shapes import NORTH, WEST, tile_cells
-from helsinki_env.games.helsinki.state import (
-    MAX_SEATS,
-    PHASE_END,
-    PHASE_LIFT,
-    PHASE_MAIN,
-    PHASE_MOVE,
-    PHASE_PAY,
-    PHASE_PLACE,
-    PHASE_ROOF,
-    PHASE_START,
-    PHASE_WILD,
-    WIDE,
-    game_dtype,
-)
+from helsinki_env.games.helsinki.state import MAX_SEATS, WIDE, game_dtype
 
 _COATS = 8  # coats of arms of a seat
 
@@ -50,7 +38,7 @@ def are_consistent(states: Any, config: HelsinkiConfig) -> bool:
 def all_consistent(tables, states, count, mask):
     """Return whether all games are consistent; every field must be in range.
 
-    `count`: scratch, int64 (WIDE,); `mask`: scratch, int8 (ids,).
+    `count`, int64 (WIDE,), and `mask`, int8 (ids,), are scratch.
     """
     t = tables[0]
     for b in range(len(states)):
@@ -65,9 +53,9 @@ def _is_consistent(t, g, count, mask):
     if g.seat >= g.players:
         return False
     for seat in range(g.players):
-        if (g.token[seat] < 0) != (g.phase == PHASE_START):
+        if (g.token[seat] < 0) != (g.phase == state.PHASE_START):
             return False
-    if g.done and g.phase != PHASE_END:
+    if g.done and g.phase != state.PHASE_END:
         return False
     if g.pile_size == 0 and not g.last_round:
         return False
@@ -153,32 +141,33 @@ def _cards(t, g, count):
 def _decision(t, g):
     """Check that exactly the fields of the pending action are set."""
     phase = g.phase
-    building = phase in (PHASE_PAY, PHASE_PLACE)
-    if g.move and (phase != PHASE_MOVE or g.move not in (t.strengths[MOVE_1_TO_6], t.strengths[MOVE_1_TO_5])):
+    building = phase in (state.PHASE_PAY, state.PHASE_PLACE)
+    if g.move and (phase != state.PHASE_MOVE or g.move not in (t.strengths[MOVE_1_TO_6], t.strengths[MOVE_1_TO_5])):
         return False
-    if g.only_build and phase != PHASE_MAIN:
+    if g.only_build and phase != state.PHASE_MAIN:
         return False
     if (g.card >= 0) != building:
         return False
-    if (g.to_pay > 0) != (phase == PHASE_PAY):
+    if (g.to_pay > 0) != (phase == state.PHASE_PAY):
         return False
     if g.paid_count and not building:
         return False
-    if g.substitute and phase != PHASE_PAY:
+    if g.substitute and phase != state.PHASE_PAY:
         return False
-    if g.any_side and phase != PHASE_PLACE:
+    if g.any_side and phase != state.PHASE_PLACE:
         return False
-    if (g.wilds_left > 0) != (phase == PHASE_WILD) or g.wilds_left > g.wild_supply:
+    if (g.wilds_left > 0) != (phase == state.PHASE_WILD) or g.wilds_left > g.wild_supply:
         return False
-    if (g.roofs_left > 0) != (phase == PHASE_ROOF) or (g.lifted < 0 and g.roofs_left > g.superstructure_supply):
+    if (g.roofs_left > 0) != (phase == state.PHASE_ROOF) or (g.lifted < 0 and g.roofs_left > g.superstructure_supply):
         return False
     if g.lifted >= 0 and g.roofs_left != 1:
         return False
-    if phase in (PHASE_WILD, PHASE_LIFT, PHASE_ROOF) and g.resume not in (PHASE_MOVE, PHASE_MAIN, PHASE_END):
+    interrupts = phase in (state.PHASE_WILD, state.PHASE_LIFT, state.PHASE_ROOF)
+    if interrupts and g.resume not in (state.PHASE_MOVE, state.PHASE_MAIN, state.PHASE_END):
         return False
-    if g.tile_count[g.seat] == 0 and (g.has_built or (phase == PHASE_ROOF and g.lifted < 0)):
+    if g.tile_count[g.seat] == 0 and (g.has_built or (phase == state.PHASE_ROOF and g.lifted < 0)):
         return False
-    return phase != PHASE_LIFT or free_roofs(t, g, g.seat) != 0
+    return phase != state.PHASE_LIFT or free_roofs(t, g, g.seat) != 0
 
 
 @kernel

@@ -1,8 +1,7 @@
-"""Reconstruct a game state from an observation: the inverse of `helsinki_env.games.helsinki.observation`.
+"""Reconstruct a game state from an observation: the inverse of `observation`.
 
-A search agent needs a game in which to simulate actions. It builds one from its own observation, so hidden cards cannot
-leak. Hidden cards are placeholders in the record (the right number of cards, all of type 0) until
-`helsinki_env.engine.determinization` samples them.
+Search players reconstruct games from their own observations, so no hidden card can leak. Until `determinization`
+samples them, hidden cards are placeholders: the right number of cards, all of type 0.
 
     >>> import numpy as np
     >>> from helsinki_env import HelsinkiGame
@@ -30,8 +29,6 @@ from helsinki_env.games.helsinki.shapes import tile_cells
 from helsinki_env.games.helsinki.state import LAYOUTS, PAID, States, new_states
 from helsinki_env.games.helsinki.tables import bounds_of
 
-__all__ = ["reconstruct_state", "states_from_observations"]
-
 _BOARDS, _SEATS, _TABLE, _BUILDING, _CARDS = (
     OBSERVATION.layout[name].start for name in ("boards", "seats", "table", "building", "hand")
 )
@@ -43,8 +40,8 @@ _, _NUMBER, _STANDING, _COATS = range(0, _PER_BOARD, 49)
 _WILD = 6
 #: Possible inconsistencies between entries that are all in range.
 _FAULTS = (
-    "boards: found numbers of tiles that are no tiles of the box, expected from 1 on the cells of one tile each",
-    "known: found more cards than the hand holds, expected at most hand_size of that seat",
+    "boards: found numbers that form no tile of the box, expected numbers from 1, each on the cells of one tile",
+    "known: found more cards than hand_size, expected at most hand_size of that seat",
 )
 _NO_TILE, _NOT_HELD = range(len(_FAULTS))
 _SOUND = -1
@@ -52,7 +49,7 @@ _SOUND = -1
 
 @kernel
 def _corner(cells):
-    """North-west corner of the bounding box of some cells."""
+    """Return the north-west corner of the bounding box of a set of cells."""
     column = np.int64(6)
     rest = cells
     while rest:
@@ -63,7 +60,7 @@ def _corner(cells):
 
 @kernel
 def _read_tile(t, g, seat, tile, colour, cells):
-    """Find the shape and orientation that cover these cells; return whether they exist."""
+    """Find the orientation of a tile that covers these cells; return whether it exists."""
     roofs = -2
     rest = cells
     while rest:
@@ -84,7 +81,7 @@ def _read_tile(t, g, seat, tile, colour, cells):
 
 @kernel
 def _read_board(t, obs, g, seat, at):
-    """Read a board; return whether its tiles exist in the box."""
+    """Read a board; return whether its tiles are tiles of the box."""
     tiles, found = 0, True
     for cell in range(49):
         colour = obs[at + cell]
@@ -122,7 +119,7 @@ def _read_seat(t, obs, g, seat, at):
 
 @kernel
 def _read_hand(t, obs, g, seat, size, known):
-    """Read a seat's publicly known cards and add placeholders for the others. Return whether all fit in the hand."""
+    """Read the known cards of a seat and add placeholders. Return whether the hand contains the known cards."""
     for card in range(t.types):
         g.known[seat, card] = obs[known + card]
         g.hand[seat, card] = obs[known + card]
@@ -133,9 +130,9 @@ def _read_hand(t, obs, g, seat, size, known):
 
 @kernel
 def reconstruct_state(t, g, obs):
-    """Fill the record `g` from the observation, int8 (F,), of the seat to move.
+    """Fill the record `g` from the observation, int8 (F,), of the acting seat.
 
-    All previous content is overwritten. Hidden cards are placeholders and the random key is 0. Every entry must be in
+    All previous content is overwritten. Hidden cards are placeholders and the random state is 0. Every entry must be in
     range (`ObservationTable.highs`). Return the inconsistency as an index of `_FAULTS`, or `_SOUND`.
     """
     fault = _SOUND
@@ -163,20 +160,19 @@ def reconstruct_state(t, g, obs):
 
 
 for _layout in LAYOUTS:
-    contract.reconstruct_state.implements(_layout, reconstruct_state)
+    contract.implement(_layout, reconstruct_state)
 
 
 def states_from_observations(config: HelsinkiConfig, observations: npt.NDArray[np.int8]) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
     Args:
-        config: a configuration with the component file of the games; players, covered and denied board actions and the
-            expansion are read from the observation.
-        observations: int8 (B, F), each of a game that is not over, seen from the seat to move.
+        config: a configuration with the component file of the games; all other options are read from the observations.
+        observations: int8 (B, F), from the acting seats of games in progress.
 
     Raises:
-        ObservationError: for invalid observations. Every entry must be in range, and boards and hands must be
-            consistent. Whether the state can occur in a game is not checked.
+        ObservationError: (a ValueError) for an invalid observation. Entries, boards and hands must be consistent.
+            Whether the state can occur in a game is not checked.
     """
     bounds = bounds_of(config.tables[0])
     observations = valid_observations(observation_table(bounds.types), observations, bounds, "observe")

@@ -1,6 +1,6 @@
 """Lookup tables of a component file: all data that kernels read, in one record passed as `t`.
 
-Kernels never read component files, so a corrected file needs no code change and no recompilation.
+Kernels never read component files, so a new file needs no recompilation.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
 
 
 def _fill_actions(t: Any, components: Components) -> None:
-    """Fill in the effects of coats of arms, by number of coats."""
+    """Fill in the tables of board actions and of the cards that coats of arms save."""
     t.costs[:] = components.costs
     t.strengths[:] = components.strengths
     saving = (ONE_CARD_FEWER, components.strengths[ONE_CARD_FEWER]), (ANY_CARD_AS_WILD, 1)
@@ -157,7 +157,7 @@ def _fill_piece(t: Any, piece: int, drawing: tuple[str, ...]) -> None:
         t.lanes[piece, side] = (1 << (8 - len(fronts))) - 1
         for j, front in enumerate(fronts):
             t.low[piece, side, j] = 8 * (front + 1)
-            # A lane in which the tile reaches further must be stopped earlier by the difference.
+            # A column that is shorter than the tile must be stopped earlier by the difference.
             short = length - 1 - front
             t.high[piece, side, j] = 8 * min(7, 8 - short)
 

@@ -1,4 +1,4 @@
-"""The turn structure (rules page, sections 3 and 5): effects of each action, end of turn and end of game."""
+"""The deal and the course of a turn (rules page, sections 2, 3 and 5): effects of actions, end of turn and game."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import numpy as np
 
 from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.rng import random_below, shuffle
+from helsinki_env.engine.rng import list_cards, shuffle
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import observation, simd  # noqa: F401  # registers kernels
 from helsinki_env.games.helsinki.build import begin_build, pay, place
 from helsinki_env.games.helsinki.coats import lift, place_wild, roof, use
-from helsinki_env.games.helsinki.draw import draw_cards, draw_unseen, hand_size, play_card_face_up, refill
+from helsinki_env.games.helsinki.draw import (
+    draw_cards,
+    draw_removable,
+    draw_unseen,
+    hand_size,
+    play_card_face_up,
+    refill,
+)
 from helsinki_env.games.helsinki.legal import legal_uses, mark_legal
 from helsinki_env.games.helsinki.score import rank_of, score
 from helsinki_env.games.helsinki.state import LAYOUTS, PHASE_DISCARD, PHASE_END, PHASE_MAIN, PHASE_MOVE, RECORD
@@ -21,24 +28,15 @@ _clear, copy_setup, end_turn_fields = RECORD.clear, RECORD.copy_setup, RECORD.cl
 
 @kernel
 def _remove_unseen(t, g, size):
-    """Section 1: with two players, remove one random card of a given number, unseen by all players."""
-    candidates = 0
-    for at in range(size):
-        candidates += t.number[g.pile[at]] == t.removed_number
-    chosen = random_below(g, candidates)
-    for at in range(size):
-        if t.number[g.pile[at]] == t.removed_number:
-            if chosen == 0:
-                for later in range(at, size - 1):
-                    g.pile[later] = g.pile[later + 1]
-                g.pile[size - 1] = 0
-                return
-            chosen -= 1
+    """With two players, remove one random card of a given number, unseen by all players (section 1)."""
+    for at in range(draw_removable(t, g, g.pile, size), size - 1):
+        g.pile[at] = g.pile[at + 1]
+    g.pile[size - 1] = 0
 
 
 @kernel
 def deal(t, g, word):
-    """Section 2.1: shuffle the deck for the number of players, fill the display and enter START."""
+    """Shuffle the deck for the number of players, fill the display and enter START (section 2.1)."""
     _clear(g)
     g.chance = word
     g.round_number = 1
@@ -50,11 +48,7 @@ def deal(t, g, word):
     g.wild_supply = t.wild_tiles
     g.superstructure_supply = t.superstructures
     g.bonus_cards = (1 << g.players) - 1 if g.dry_roads else 0
-    size = 0
-    for card in range(t.types):
-        for _ in range(t.deck[g.players, card]):
-            g.pile[size] = card
-            size += 1
+    size = list_cards(t.deck[g.players], t.types, g.pile)
     if g.players == 2:
         _remove_unseen(t, g, size)
         size -= 1
@@ -66,7 +60,7 @@ def deal(t, g, word):
 
 @kernel
 def start(t, g, space):
-    """Sections 2.2 and 2.3: put tokens on every other space; then each player draws two cards."""
+    """Put tokens on every other space; then each player draws two cards (sections 2.2 and 2.3)."""
     for seat in range(g.players):
         g.token[seat] = (space + 2 * seat) % 8
         for _ in range(2):
@@ -75,7 +69,7 @@ def start(t, g, space):
 
 @kernel
 def move(g, steps):
-    """Section 3, MOVE: move clockwise, then enter MAIN."""
+    """Move clockwise, then enter MAIN (section 3, MOVE)."""
     seat = g.seat
     g.token[seat] = (np.int64(g.token[seat]) + steps) % 8
     g.move = 0
@@ -84,7 +78,7 @@ def move(g, steps):
 
 @kernel
 def after_drawing(t, g):
-    """Section 3, Hand limit: check the limit after drawing, unless it is lifted."""
+    """Check the limit after drawing, unless it is lifted (section 3, Hand limit)."""
     if hand_size(t, g, g.seat) > t.hand_limit and not g.limit_lifted[g.seat]:
         g.phase = PHASE_DISCARD
         g.last_discard = -1
@@ -94,7 +88,7 @@ def after_drawing(t, g):
 
 @kernel
 def discard(t, g, card):
-    """Section 3, Hand limit: discard one card; repeat until the limit holds."""
+    """Discard one card; repeat until the limit holds (section 3, Hand limit)."""
     play_card_face_up(g, g.seat, card)
     g.discard[card] += 1
     g.last_discard = card
@@ -109,7 +103,7 @@ def discard(t, g, card):
 
 @kernel
 def end(t, g):
-    """Section 3, END: a limit lifted for this turn applies again; cards above it are discarded first."""
+    """A limit lifted for this turn applies again; cards above it are discarded first (section 3, END)."""
     seat = g.seat
     if g.limit_lifted[seat] and not g.lifted_now:
         g.limit_lifted[seat] = 0
@@ -123,7 +117,7 @@ def end(t, g):
 
 @kernel
 def pass_turn(g):
-    """Sections 3 and 5: pass the turn; the game ends after the last player of the last round."""
+    """Pass the turn; the game ends after the last player of the last round (sections 3 and 5)."""
     end_turn_fields(g)
     if g.seat + 1 < g.players:
         g.seat += 1
@@ -181,5 +175,4 @@ def apply_action(t, g, action):
 
 
 for _layout in LAYOUTS:
-    for _rule in (apply_action, deal, mark_legal, rank_of, score, copy_setup):
-        getattr(contract, _rule.__name__).implements(_layout, _rule)
+    contract.implement(_layout, apply_action, deal, mark_legal, rank_of, score, copy_setup)

@@ -40,7 +40,7 @@ _VERBS = {
 
 
 def selection(game: HelsinkiGame) -> ActionSelection | None:
-    """Return the cards or roofs that the seat to move may select in any order, or None."""
+    """Return the cards or roofs that the acting seat may select in any order, or None."""
     seat = game.seat
     t, g = game.config.tables[0], game.state
     wild = int(t.types) - 1
@@ -91,7 +91,7 @@ def ui_action(game: HelsinkiGame, action: int) -> UIAction:
 
 
 def _text_and_spots(game: HelsinkiGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the text of an action other than PLACE, and its location fields."""
+    """Return the object of an action other than PLACE, and the fields with its location."""
     components, seat, token = game.config.component_set, game.seat, int(game.state.token[game.seat])
     if kind == a.KIND_START:
         return f"space {argument}", {"at": (f"space {argument}",)}
@@ -125,7 +125,7 @@ def _card(components: Components, card: int) -> str:
 
 
 def _pavilion(components: Components, card: int) -> str:
-    """Return the text for a build: ``a green pavilion of 3 for 3 cards, with 1 superstructure``."""
+    """Return a build in words: ``a green pavilion of 3 for 3 cards, with 1 superstructure``."""
     number, roofs = components.card_number(card), components.card_roofs(card)
     cost = f"a {COLOURS[components.card_color(card)]} pavilion of {roofs} for {number} card{'s' * (number > 1)}"
     _, _, twin = card_to_string(card, components).partition("#")
@@ -138,7 +138,7 @@ def _superstructures(components: Components, card: int) -> list[str]:
 
 
 def _placement(game: HelsinkiGame, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the text of a PLACE, and the fields for the tile's path and final cells."""
+    """Return the object of PLACE, and the fields with the path and the final cells of the tile."""
     t, g = game.config.tables[0], game.state
     side, turned = divmod(argument, a.ORIENTATIONS * a.LANES)
     turn, lane = divmod(turned, a.LANES)

@@ -1,4 +1,4 @@
-"""Points by category, and the effects of an action in words. Everything here is public."""
+"""Points by category, effects of an action in words, and the facts of a seat that explain an action."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.components import CELLS, COLUMNS, ROWS
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 
-__all__ = ["COLUMN_LINES", "ROW_LINES", "effects", "score_sheet"]
-
 ROW_LINES = tuple(sum(1 << (COLUMNS * y + x) for x in range(COLUMNS)) for y in range(ROWS))
 COLUMN_LINES = tuple(sum(1 << (COLUMNS * y + x) for y in range(ROWS)) for x in range(COLUMNS))
-#: Lines of the sheet that only inform.
+#: Labels of lines that do not score.
 _OPEN = ("Empty cells", "To the goal")
 
 
@@ -22,16 +20,16 @@ def _line(label: str, count: int, points: int, note: str) -> dict[str, Any]:
 
 
 def _lines(filled: int, bricks: int, lines: tuple[int, ...]) -> tuple[int, int]:
-    """Return the numbers of full lines with a brick, and of full lines that show windows only."""
+    """Return the number of full lines with a brick, and the number of full lines with windows only."""
     full = [line for line in lines if filled & line == line]
     windows = sum(line & bricks == 0 for line in full)
     return len(full) - windows, windows
 
 
 def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
-    """Return, for each seat, the categories of its points, each with `label`, `count`, `points`, `note`, `scores`.
+    """Return the lines of each seat: dicts with `label`, `count`, `points`, `note` and `scores`.
 
-    The points of a seat add up to its score. Lines that only inform have `scores` False.
+    The points of a seat add up to its score. Lines for information only have `scores` False.
     """
     c, g = game.config.component_set, game.state
     sheets = []
@@ -51,7 +49,7 @@ def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
             ),
         ]
         other = int(g.points[seat]) - sum(points for _, _, points, _ in entries)
-        if other:  # a position may begin with points that its lines do not explain
+        if other:  # a position may start with other points
             entries.append(("Points from the start", 1, other, "set in the position"))
         entries.append(("Empty cells", CELLS - filled.bit_count(), 0, "fewer win a tie"))
         if not game.done:
@@ -61,7 +59,7 @@ def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
 
 
 def effects(before: CopenhagenGame, after: CopenhagenGame, seat: int) -> list[str]:
-    """Return what an action of a seat wins and costs in public, in short phrases."""
+    """Return the visible gains and costs of an action of a seat, in short phrases."""
     a, b = before.state, after.state
     found = []
     gained = int(b.points[seat]) - int(a.points[seat])
@@ -70,8 +68,47 @@ def effects(before: CopenhagenGame, after: CopenhagenGame, seat: int) -> list[st
     paid = int(a.hand[seat].sum()) - int(b.hand[seat].sum())
     if b.tile_count[seat] > a.tile_count[seat]:
         found.append(f"pays {pluralize(paid, 'card')}")
-    # A reward that is taken lowers the number by one; those that a white tile wins come on top.
+    # Taking a reward lowers the number by one; a white tile may win further rewards.
     coats = int(b.rewards) - int(a.rewards) + int(a.white_tiles > b.white_tiles)
     if coats > 0 and not after.done:
         found.append(f"wins {pluralize(coats, 'reward')}")
     return found
+
+
+#: Minimum number of cards of one color that is worth mentioning.
+MANY = 3
+#: Value of one more of each fact, for choosing the continuation of a turn.
+WEIGHTS = {"points": 100, "rows": 1, "columns": 1, "abilities": 40, "filled": 4, "windows": 2, "color": 1}
+#: Verb and noun for an increase of a fact.
+_INCREASES = {
+    "points": ("makes", "more point"),
+    "rows": ("fills", "row"),
+    "columns": ("fills", "column"),
+    "filled": ("covers", "more cell"),
+    "windows": ("shows", "more window"),
+}
+
+
+def facts(game: CopenhagenGame, seat: int) -> dict[str, int]:
+    """Return the facts of a seat as it sees them."""
+    g = game.state
+    filled, bricks = int(g.filled[seat]), int(g.bricks[seat])
+    return {
+        "points": int(game.scores()[seat]),
+        "rows": sum(filled & line == line for line in ROW_LINES),
+        "columns": sum(filled & line == line for line in COLUMN_LINES),
+        "abilities": int(g.owned[seat]).bit_count(),
+        "filled": min(CELLS, filled.bit_count()),
+        "windows": (filled & ~bricks).bit_count(),
+        "color": int(max(g.hand[seat])) if max(g.hand[seat]) >= MANY else 0,
+    }
+
+
+def fact_words(fact: str, more: int, less: int) -> str:
+    """Return an increase of a fact in words; `more` is its value after an action, `less` the value to compare."""
+    if fact == "color":
+        return f"the hand then has {more} cards of one color"
+    if fact == "abilities":
+        return f"it gains {more - less} {'ability' if more - less == 1 else 'abilities'}"
+    verb, noun = _INCREASES[fact]
+    return f"it {verb} {pluralize(more - less, noun)}"

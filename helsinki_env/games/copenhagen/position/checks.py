@@ -1,16 +1,16 @@
-"""Validate that a position can be played to its end, and that every later position can be read again.
+"""Validate positions: a valid position can be played to its end, and every later position is valid, too.
 
-A position need not be reachable: a study may start with reduced supplies or with other hidden cards, points, abilities
-or rounds. It must be consistent, however:
+A position need not be reachable: a study may start with smaller supplies or with other hidden cards, points, abilities
+or rounds. But it must be consistent:
 
 - No component exceeds its number in the published game.
 - Tiles have support.
 - The operation in progress can have begun and can be completed.
 - The game ends, and no number exceeds its range.
 
-Each rule is preserved by play: if it holds now, it holds after every legal action.
+Play preserves each rule: if it holds now, it holds after every legal action.
 
-[R] Points need not equal those of the lines on a board, nor abilities those won by its coats. But every tile is on the
+[R] Points may differ from those of the full lines, and abilities from those won by coats. But every tile is on the
 ground or on earlier tiles, a denied ability is not owned, and END is never the only legal action.
 """
 
@@ -18,13 +18,11 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, record_to_namespace
+from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, or_none, record_to_namespace
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.components import CELLS, COLOURS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.game import CopenhagenGame, Phase
 from helsinki_env.games.copenhagen.state import END_CARD
-
-__all__ = ["check_position"]
 
 _BOARD, _GROUND, _LEFT = (1 << CELLS) - 1, 31, sum(1 << 5 * y for y in range(9))
 _BUILDING = (Phase.PLACE, Phase.RECOLOUR, Phase.PAY)
@@ -39,10 +37,10 @@ def check_position(game: CopenhagenGame) -> None:
     """Check that a game can be played to its end.
 
     Args:
-        game: a game whose fields are individually valid; this function checks their consistency.
+        game: a game whose fields are each in range; this function checks their consistency.
 
     Raises:
-        PositionError: if the game is inconsistent; names the key, the value found and the value expected.
+        PositionError: for an inconsistent game; names the key, the value found and the expected value.
     """
     p, components = record_to_namespace(game.state), game.config.component_set
     phase = game.phase
@@ -64,9 +62,9 @@ def check_position(game: CopenhagenGame) -> None:
         _check_rewards(p, components)
     legal = game.action_mask()
     if not legal.any():
-        fail("phase", phase, "a phase in which some decision is legal; with this board and hand none is")
+        fail("phase", phase, "a phase with a legal action for this board and hand")
     if phase == Phase.END and legal.sum() == 1:
-        fail("phase", phase, "END only while an ability can still be used: it is taken at once where it alone is legal")
+        fail("phase", phase, "another phase: END is applied automatically if no ability can be used")
 
 
 def _names(abilities: int) -> list[int]:
@@ -80,7 +78,7 @@ _ALL_CARDS = "draw_pile, discard_pile, display and seats.hand"
 
 
 def _check_cards(p: SimpleNamespace, components: Components) -> None:
-    """Check that all cards are in pile, discards, display or hands, and that known cards do not exceed held ones."""
+    """Check that pile, discards, display and hands contain all cards, and that hands contain their known cards."""
     pile = p.pile[: p.pile_size]
     for colour, name in enumerate(COLOURS):
         held = sum(hand[colour] for hand in p.hand)
@@ -90,11 +88,11 @@ def _check_cards(p: SimpleNamespace, components: Components) -> None:
             fail(_ALL_CARDS, found, f"{expected} {name} cards in all of them")
     for seat, (hand, known) in enumerate(zip(p.hand, p.known, strict=True)):
         if any(seen > held for seen, held in zip(known, hand, strict=True)):
-            fail(f"seats[{seat}].known", known, f"no more of any colour than in hand: {hand}")
+            fail(f"seats[{seat}].known", known, f"at most the cards in hand: {hand}")
 
 
 def _check_box(p: SimpleNamespace, components: Components) -> None:
-    """Check that boards and supplies hold at most the components of the published game; fewer are allowed."""
+    """Check that boards and supplies hold at most the components of the published game."""
     laid = [0] * len(p.supply)
     for pieces, count in zip(p.tile_piece, p.tile_count, strict=True):
         for piece in pieces[:count]:
@@ -106,28 +104,28 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
-    """Section 2: check that the End of Game card is among the last cards; two-player games always have it."""
+    """Check that the End of Game card is among the last cards; two-player games always have it (section 2)."""
     pile = p.pile[: p.pile_size]
     if pile.count(END_CARD) > 1:
         fail("draw_pile", pile[::-1], "one End of Game card (5)")
     if p.end_card and pile.index(END_CARD) >= components.last_cards:
         fail("draw_pile", pile[::-1], f"the End of Game card (5) among the last {components.last_cards}")
     if p.players == 2 and not p.end_card and not p.done:
-        fail("draw_pile", pile[::-1], "the End of Game card (5) in it while a game of two players goes on")
+        fail("draw_pile", pile[::-1], "the End of Game card (5) in it during a game of two players")
 
 
 # boards and abilities
 
 
 def _supported(filled: int) -> int:
-    """Return the cells that have support: on the ground or directly above a filled one."""
+    """Return the cells with support: on the ground or directly above a filled cell."""
     return (_GROUND | filled << 5) & _BOARD
 
 
 def _check_seat(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None:
     _check_standing(p, game, seat)
     if not p.owned[seat] & _ANY:
-        fail(f"seats[{seat}].abilities", _names(p.owned[seat]), "0, any_cards, among them: everybody owns it")
+        fail(f"seats[{seat}].abilities", _names(p.owned[seat]), "0 (any_cards) among them: every player owns it")
     if p.used[seat] & ~p.owned[seat]:
         fail(f"seats[{seat}].used", _names(p.used[seat]), f"some of the abilities owned: {_names(p.owned[seat])}")
     if p.owned[seat] & p.denied[seat]:
@@ -136,7 +134,7 @@ def _check_seat(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None:
 
 
 def _check_standing(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None:
-    """Section 3, Placement: check that tiles had support in the order built; white ones may come at any time."""
+    """Check that tiles had support in the order built; white ones may come at any time (section 3, Placement)."""
     masks = game.config.tables["cells"][0]
     filled, white = 0, p.white[seat]
     for number in range(p.tile_count[seat] + 1):
@@ -156,7 +154,7 @@ def _check_standing(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None
 
 
 def _rounds_to_come(p: SimpleNamespace, components: Components, phase: str) -> int:
-    """Return the maximum number of further rounds: a turn takes two cards from a finite draw pile, or a tile."""
+    """Return an upper bound on the rounds to come: each turn takes two cards from the draw pile, or a tile."""
     cards = int(p.pile_size)
     if not p.end_card:  # the discard pile becomes the draw pile once
         cards += len(COLOURS) * components.cards[p.players - 2] + 1
@@ -165,15 +163,15 @@ def _rounds_to_come(p: SimpleNamespace, components: Components, phase: str) -> i
 
 
 def _check_limits(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Check that the round cannot exceed its range, and that points are below the goal."""
+    """Check that the round number stays in its range and that points are below the goal."""
     rounds = _rounds_to_come(p, components, phase)
     if p.round_number > MAX_OBSERVED - rounds:
         most = MAX_OBSERVED - rounds
-        expected = f"at most {most}: {rounds} rounds may follow, and {MAX_OBSERVED} is the last that can be told"
+        expected = f"at most {most}: {rounds} rounds may follow, and {MAX_OBSERVED} is the maximum"
         fail("round", p.round_number, expected)
     for seat, points in enumerate(p.points):
         if points >= components.goal:
-            expected = f"less than {components.goal}, with which the game is over, or done to be true"
+            expected = f"less than {components.goal}, unless done is true"
             fail(f"seats[{seat}].points", points, expected)
 
 
@@ -181,7 +179,7 @@ def _check_limits(p: SimpleNamespace, components: Components, phase: str) -> Non
 
 
 def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Check that the last seat to act has the points that end the game, or that the End of Game card was drawn."""
+    """Check that the last acting seat has reached the goal, or that the End of Game card was drawn."""
     if phase != Phase.END:
         fail("phase", phase, "END once the game is over")
     for seat, points in enumerate(p.points):
@@ -190,7 +188,7 @@ def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
     for seat in range(p.players):
         if sum(p.hand[seat]) > components.hand_limit:
             fail(f"seats[{seat}].hand", p.hand[seat], f"at most {components.hand_limit} cards")
-    empty, found = p.display.count(-1), _or_none(p.display)
+    empty, found = p.display.count(-1), [*map(or_none, p.display)]
     if p.points[p.seat] >= components.goal:
         if p.players == 2 and not p.end_card:
             fail("draw_pile", "no End of Game card", "the End of Game card (5) in it: the game ended by points")
@@ -200,18 +198,13 @@ def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
     if p.end_card:
         fail("done", True, f"the End of Game card (5) out of the draw pile, or {components.goal} points")
     if p.pile_size >= components.last_cards:
-        fail("draw_pile", p.pile_size, f"less than {components.last_cards} cards once the End of Game card came up")
+        fail("draw_pile", p.pile_size, f"less than {components.last_cards} cards after the End of Game card was drawn")
     if not 1 <= empty <= 3:
-        fail("display", found, "one to three empty slots: the End of Game card came up in their place")
-
-
-def _or_none(numbers: list[int]) -> list[int | None]:
-    """Return numbers as in a position: null for none."""
-    return [number if number >= 0 else None for number in numbers]
+        fail("display", found, "one to three empty slots, which the End of Game card left empty")
 
 
 def _check_using(p: SimpleNamespace, phase: str) -> None:
-    """Section 3: check the abilities in use, which the phase allows or requires; all of them count as used."""
+    """Check the abilities in use, which the phase allows or requires; all of them count as used (section 3)."""
     can = _BOTH | _CHANGE | _DISCOUNT if phase in _BUILDING else _BOTH
     must = 0
     if phase == Phase.TAKE:
@@ -242,9 +235,9 @@ def _taken(p: SimpleNamespace, phase: str) -> bool:
 
 
 def _check_display(p: SimpleNamespace, phase: str) -> None:
-    """Section 3: check that empty slots match the cards taken in this turn, and that these were taken legally."""
+    """Check that empty slots match the cards taken in this turn, and that these were taken legally (section 3)."""
     empty = [slot for slot, card in enumerate(p.display) if card < 0]
-    found = _or_none(p.display)
+    found = [*map(or_none, p.display)]
     if not _taken(p, phase):
         expected = [p.first] if p.first >= 0 else []
         if empty != expected:
@@ -252,7 +245,7 @@ def _check_display(p: SimpleNamespace, phase: str) -> None:
         return
     usable = p.owned[p.seat] if _reactivated(p, phase) else p.used[p.seat]
     if p.using & _ADDITIONAL:
-        usable &= ~_ADDITIONAL  # its card is not yet taken
+        usable &= ~_ADDITIONAL  # its card has not been taken yet
     most = 3 if usable & _ADDITIONAL else 2
     if not 2 <= len(empty) <= most:
         fail("display", found, f"2 empty slots, or 3 after additional_card: cards were taken, not put back ({most})")
@@ -261,7 +254,7 @@ def _check_display(p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Section 3, Hand limit: check the hand sizes that each phase allows."""
+    """Check the hand sizes that each phase allows (section 3, Hand limit)."""
     limit = components.hand_limit
     for seat in range(p.players):
         if seat != p.seat and sum(p.hand[seat]) > limit:
@@ -269,7 +262,7 @@ def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
     if p.last_discard >= 0 and not _taken(p, phase):
         fail("pending.last_discard", p.last_discard, "no such key: cards are discarded after they were taken")
     held, taken, discarded = sum(p.hand[p.seat]) + sum(p.paid), p.display.count(-1), p.last_discard >= 0
-    least, most = limit if discarded else taken, limit  # the number of cards after discards
+    least, most = limit if discarded else taken, limit  # number of cards after discards
     if phase == Phase.TAKE:
         most = limit + taken
     elif phase == Phase.DISCARD:
@@ -287,23 +280,23 @@ def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
 
 
 def _check_build(game: CopenhagenGame, p: SimpleNamespace, phase: str) -> None:
-    """Section 3, Constructing: check that the supply has the tile and that RECOLOUR has or gets a card of its color."""
+    """Check that the tile is in the supply and that RECOLOUR can use or has used a card (section 3)."""
     colour, size = p.tile // 4, TILE_SIZES[p.tile % 4]
     if p.supply[p.tile] == 0:
         fail("pending.tile", f"{COLOURS[colour]} {size}", "a tile that the supply holds")
     if p.recolour < 0:
         return
     if p.recolour == colour:
-        fail("pending.recolour", p.recolour, "another colour than the tile's")
+        fail("pending.recolour", p.recolour, "a colour other than that of the tile")
     hand = p.hand[p.seat]
     if hand[p.recolour] + p.paid[p.recolour] == 0:
-        fail("pending.recolour", p.recolour, "a colour of which the seat to move holds a card, or has paid one")
+        fail("pending.recolour", p.recolour, "a colour of a card that the acting seat holds or has paid")
     if phase == Phase.PAY:
         _check_pay(game, p, colour, size)
 
 
 def _check_pay(game: CopenhagenGame, p: SimpleNamespace, colour: int, size: int) -> None:
-    """Section 3, Paying: check that paid plus due is the cost of a placement and that the rest is payable in order."""
+    """Check that paid plus due is the cost of a placement and that the rest is payable in order (section 3, Paying)."""
     t = game.config.tables[0]
     orientation, corner = divmod(p.place, CELLS)
     piece = a.ORIENTATIONS * p.tile + orientation
@@ -311,14 +304,14 @@ def _check_pay(game: CopenhagenGame, p: SimpleNamespace, colour: int, size: int)
     lies = orientation < t.orientations[p.tile] and int(t.corners[piece]) >> corner & 1
     cells = int(t.cells[piece]) << corner
     if not lies or cells & filled or not cells & _supported(filled):
-        fail("pending.place", p.place, "the argument of a PLACE on empty cells with support")
+        fail("pending.place", p.place, "an argument of PLACE that puts the tile on empty cells with support")
     cost = size - bool(cells & near) - bool(p.using & _DISCOUNT)
     if sum(p.paid) + p.due != cost:
         fail("pending.due", p.due, f"{cost} with the {sum(p.paid)} cards paid: the cost at this place")
     if sum(p.paid) != p.paid[colour] + p.paid[p.recolour]:
         fail("pending.paid", p.paid, f"cards of the colours {colour} and {p.recolour} only")
     if any(paid > held for paid, held in zip(p.paid, p.discard, strict=True)):
-        fail("pending.paid", p.paid, f"no more of any colour than lie on the discard pile: {p.discard}")
+        fail("pending.paid", p.paid, f"at most the cards of the discard pile: {p.discard}")
     hand, low, high = p.hand[p.seat], min(colour, p.recolour), max(colour, p.recolour)
     left = hand[high] + (0 if p.paid[high] else hand[low])
     shut = p.paid[high] > 0 and low == p.recolour and p.paid[low] == 0  # a recolored card can no longer be paid
@@ -333,11 +326,11 @@ def _neighbours(cells: int) -> int:
 
 
 def _check_rewards(p: SimpleNamespace, components: Components) -> None:
-    """Section 3: check that pending rewards do not exceed the coats covered on cells and at full rows."""
+    """Check that pending rewards do not exceed the coats covered on cells and at full rows (section 3)."""
     filled = p.filled[p.seat]
     won = sum(filled >> cell & 1 for cell in components.coats)
     won += sum(filled >> 5 * y & _GROUND == _GROUND for y in components.coat_rows)
     if p.rewards > won:
-        fail("pending.rewards", p.rewards, f"at most {won}: so many coats of arms are covered on this board")
+        fail("pending.rewards", p.rewards, f"at most {won}: the number of coats of arms covered on this board")
     if not p.tile_count[p.seat]:
-        fail("phase", "COAT", "a coloured tile on the board of the seat to move")
+        fail("phase", "COAT", "a coloured tile on the board of the acting seat")

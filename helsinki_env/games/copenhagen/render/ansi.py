@@ -1,4 +1,4 @@
-"""The table as text for terminals: the contents of the picture in box-drawing characters, with or without color."""
+"""Draw the table as text for terminals, in box-drawing characters, with or without color."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from helsinki_env.drawing.lines import (
     add_player_text,
     arrange_blocks,
     join_columns,
+    lines_to_text,
     pluralize,
     walled,
     wrap,
 )
+from helsinki_env.drawing.pieces import rank_text
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.render.parts import WHITE
@@ -72,7 +74,7 @@ def _supply(table: TableView) -> list[TextLine]:
 
 
 def _board(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
-    """Return the facade in nineteen lines, upper row first; letters show colors, ``#`` bricks, squares windows."""
+    """Return the facade in nineteen lines, top row first; letters show colors, ``#`` bricks, squares windows."""
     owner = {cell: number for number, tile in enumerate(seat.tiles) for cell in tile.cells}
     owner |= {cell: 1000 + cell for cell in seat.white}
     colour_of = {cell: tile.colour for tile in seat.tiles for cell in tile.cells}
@@ -106,7 +108,7 @@ def _board(table: TableView, components: Components, seat: SeatView) -> list[Tex
 
 
 def _facade(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
-    """Return the board with row numbers and coats at its left, and the points of full lines at its right and below."""
+    """Return the board with row numbers and coats on the left, and points of full lines on the right and below."""
     lines = []
     for i, inner in enumerate(_board(table, components, seat)):
         row = ROWS - 1 - i // 2
@@ -131,7 +133,7 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Text
     active = table.marked(seat.seat)
     head = TextLine()
     add_player_text(head, seat.seat, f" {seat.seat} ")
-    place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat]]
+    place = rank_text(table.places[seat.seat])
     mark = place if table.done else "to move" if active else ""
     mark = " ".join(text for text in (mark, "(you)" if seat.seat == table.viewer else "") if text)
     head.add(f" Player {seat.seat}", bold=True).add(f" {mark}", palette.GOLD if active else "")
@@ -189,13 +191,13 @@ def ansi(
 
     Args:
         game: the game to draw.
-        last_decision: the last action as text; what it touched is marked with ``*``, a slot with ``> <``.
+        last_decision: the last action as text; ``*`` marks the affected elements, ``> <`` a slot.
         viewer: the viewing seat: other hands show only their publicly known cards. None shows all cards.
-        color: use 24-bit color escape sequences; otherwise plain text with letters and box-drawing characters only.
-        width: available columns; players' areas (34 columns each) are arranged side by side as far as they fit.
+        color: whether to use 24-bit color escape sequences.
+        width: available columns; areas of players (34 columns each) are side by side as far as they fit.
 
     Returns:
-        The lines joined by newlines, with a final newline.
+        The lines, with a newline after each.
 
     Raises:
         ValueError: if `viewer` is not a seat.
@@ -215,5 +217,4 @@ def ansi(
     lines.append(TextLine())
     lines += join_columns([_display(table), _supply(table)], list(_COMMON), 4)
     areas = [_area(table, components, seat) for seat in table.seats]
-    lines += arrange_blocks(areas, BLOCK_WIDTH, width)
-    return "\n".join(line.to_ansi(color) for line in lines) + "\n"
+    return lines_to_text([*lines, *arrange_blocks(areas, BLOCK_WIDTH, width)], color)

@@ -1,4 +1,4 @@
-"""The common area of the table: display, piles, supply, and the panel with the current decision."""
+"""Draw the common area of the table: display, piles, supply, and the panel with the current action."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def chips(canvas: Canvas, counts: tuple[int, ...], x: float, y: float, width: fl
 
 
 def _facts(canvas: Canvas, table: TableView, x: float, y: float, width: float) -> None:
-    """Draw the known contents of the piles: discards by color, the draw pile if public, the End of Game card."""
+    """Draw the public contents of the piles: discards by color, a known draw pile, the End of Game card."""
     canvas.path(f"M{x - 4} {y - 4}h{width + 8:g}", stroke=palette.PANEL_EDGE, stroke_width=1.2)
     text = "End of Game card in the draw pile" if table.end_card else "End of Game card not in the draw pile"
     if table.done and not table.end_card:
@@ -141,7 +141,7 @@ def supply(canvas: Canvas, table: TableView, components: Components, box: Box) -
 
 
 def _legend(canvas: Canvas, components: Components, x: float, y: float) -> None:
-    """Draw the points of full lines, in general and with windows only."""
+    """Draw the points of full lines, also of those with windows only."""
     rows = (
         ("Full row", components.points_row, components.points_row_windows),
         ("Full column", components.points_column, components.points_column_windows),
@@ -152,7 +152,7 @@ def _legend(canvas: Canvas, components: Components, x: float, y: float) -> None:
 
 
 def current_action_panel(canvas: Canvas, table: TableView, components: Components, box: Box) -> None:
-    """Draw a panel with the current decision, the tile, cards and abilities in use, and the last action."""
+    """Draw a panel with the current action, the tile, cards and abilities in use, and the last action."""
     x, y, width, height = box
     pieces.panel(canvas, x, y, width, height, palette.GOLD_DARK)
     canvas.spot("now", x, y, width, height)

@@ -1,6 +1,6 @@
-"""Drawings of Copenhagen's pieces: tiles with bricks and windows, white tiles, coats of arms, cards, abilities.
+"""Draw the pieces of Copenhagen: tiles with bricks and windows, white tiles, coats of arms, cards, abilities.
 
-The glazing of a window also encodes its tile's color, with the patterns of Helsinki's roofs.
+The glazing of a window also encodes the color of its tile (`helsinki_env.drawing.pieces.PATTERNS`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.render.view import SeatView, TableView
 
-__all__ = []
-
-
 WHITE = ColorShades("#f4f1ea", "#ffffff", "#cfc9bb", "#6a665c")
 """White tiles: a light wall."""
 
@@ -34,7 +31,7 @@ def rows_down(cells: Iterable[int]) -> list[GridCell]:
 
 
 def _windows(canvas: Canvas, tone: ColorShades, colour: int, middles: list[tuple[float, float]], size: float) -> None:
-    """Draw windows centered in cells; the glazing of color -1 is a plain crossbar."""
+    """Draw windows in the middle of cells; color -1 has a plain crossbar."""
     half = 0.27 * size
     side = num(2 * half)
     frames = "".join(f"M{num(x - half)} {num(y - half)}h{side}v{side}h-{side}z" for x, y in middles)
@@ -77,9 +74,9 @@ def _brick(canvas: Canvas, tone: ColorShades, x: float, y: float, size: float) -
 def tile(
     canvas: Canvas, colour: int, cells: Iterable[GridCell], brick: GridCell | None, x: float, y: float, size: float
 ) -> None:
-    """Draw one tile: a wall with a window in every cell except that of its brick; color -1 is a white tile.
+    """Draw one tile: a wall with a window in every cell except the brick; color -1 is a white tile.
 
-    (x, y) is the corner of cell (0, 0). Small tiles have less detail: glazing needs 16 pixels a cell, bricks 9.
+    (x, y) is the corner of cell (0, 0). Small tiles have less detail: glazing needs 16 pixels per cell, bricks 9.
     """
     cells = sorted(cells)
     tone = WHITE if colour < 0 else palette.PAVILIONS[colour]
@@ -93,7 +90,7 @@ def tile(
 
 
 def drawing_cells(drawing: tuple[str, ...]) -> tuple[list[GridCell], GridCell]:
-    """Return the (row, column) of every cell of a drawing, and that of its brick."""
+    """Return the (row, column) of every cell of a drawing and of its brick."""
     marks = {(r, c): mark for r, row in enumerate(drawing) for c, mark in enumerate(row) if mark != "."}
     return sorted(marks), next(cell for cell, mark in marks.items() if mark == "B")
 
@@ -253,7 +250,7 @@ def _word(table: TableView, seat: SeatView, ability: int) -> str:
 def ability_column(
     canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float, height: float
 ) -> None:
-    """Draw a seat's five abilities in a column; names are to the right of their pictures or, if it is narrow, below."""
+    """Draw the five abilities of a seat in a column, with names next to the pictures or, if narrow, below them."""
     gap = 6.0
     step = (height + gap) / len(ABILITIES)
     for ability, label in enumerate(ABILITY_LABELS):

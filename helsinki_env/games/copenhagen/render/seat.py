@@ -1,4 +1,4 @@
-"""A player's area: the facade board, the abilities, the hand and the points."""
+"""Draw the area of a player: the facade board, the abilities, the hand and the points."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _cell_corner(cell: int, x: float, y: float, size: float) -> tuple[float, flo
 
 
 def _gable(canvas: Canvas, x: float, y: float, width: float, seat: int) -> None:
-    """Draw the gable on top of a facade of this width whose upper edge is at y."""
+    """Draw the gable on top of a facade with the upper edge at y."""
     tone = palette.PLAYERS[seat]
     step = width / 10
     canvas.path(
@@ -41,7 +41,7 @@ def _gable(canvas: Canvas, x: float, y: float, width: float, seat: int) -> None:
 
 
 def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, size: float) -> None:
-    """Draw the wall with its empty cells and, under the tiles, a golden ground along full rows and columns."""
+    """Draw the wall with its empty cells, and a golden ground along full rows and columns."""
     width, height = COLUMNS * size, ROWS * size
     canvas.rect(x, y, width, height, fill=palette.PAVING, stroke=palette.INK, stroke_width=1.6)
     pad = 0.05 * size
@@ -138,7 +138,7 @@ def _mark(
 def _header(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
     """Draw the token, the name, marks and the points above a board."""
     x, y, width, _ = box
-    place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat]]
+    place = pieces.rank_text(table.places[seat.seat])
     mark = place if table.done else "to move" if seat.seat == table.to_move else ""
     score_w = pieces.seat_header(canvas, seat.seat, mark, seat.seat == table.viewer, seat.points, x, y, width)
     facts = f"points, {components.goal} end the game; {pluralize(seat.empty, 'cell')} empty"
@@ -148,7 +148,7 @@ def _header(canvas: Canvas, table: TableView, components: Components, seat: Seat
 
 
 def hand(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box, card_w: float) -> None:
-    """Draw the hand with its title: faces first, then backs, in rows of cards that overlap if necessary."""
+    """Draw the hand with its title: faces, then backs, in rows of cards that overlap if necessary."""
     x, y, width, height = box
     known = sum(seen for _, seen in seat.faces)
     title = f"Hand {seat.hand}" + (f" of {components.hand_limit}" if seat.hand <= components.hand_limit else "")
@@ -191,7 +191,7 @@ def _card_width(width: float) -> float:
 
 
 def area(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
-    """Draw a player's area in a box: the hand is to the right of the board with two players, otherwise below it."""
+    """Draw the area of a player in a box; with two players, the hand is to the right of the board, otherwise below."""
     x, y, width, tall = box
     if table.marked(seat.seat):
         canvas.rect(x - 4, y - 4, width + 8, tall + 8, r=15, fill=palette.GOLD, data_part="marked")

@@ -1,7 +1,6 @@
-"""The contents of the drawings, read once from a game, with the current decision in words.
+"""View model: the contents of a drawing, read once from a game, with the current action in words.
 
-This module does not apply rules. It recomputes full lines, their points and ranks from the boards (rules, sections 3
-and 4).
+This module applies no rules, except that it recomputes full lines and their points (rules, section 3).
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.drawing.pieces import BaseTableView
 from helsinki_env.engine.positions import cell_list, record_to_namespace
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.actions import (
@@ -40,12 +40,10 @@ if TYPE_CHECKING:
 
     from helsinki_env.games.copenhagen.components import Components
 
-__all__ = ["LastAction", "Pending", "SeatView", "TableView", "Tile", "kind_name", "read_table_view"]
-
 
 @dataclass(frozen=True)
 class Tile:
-    """A colored tile on a board: color index, cells ascending (``5 * y + x``), the cell of its brick."""
+    """A colored tile on a board: color index, ascending cells (``5 * y + x``), and the cell of its brick."""
 
     colour: int
     cells: tuple[int, ...]
@@ -54,10 +52,10 @@ class Tile:
 
 @dataclass(frozen=True)
 class SeatView:
-    """One player's area.
+    """The area of a player.
 
-    `faces` are the cards shown face up, each a color and whether it is publicly known; `backs` is the number of cards
-    shown face down. Full lines have the points that they scored.
+    `faces` are the cards shown face up, each a color and whether it is publicly known. `backs` is the number of cards
+    shown face down. `rows` and `columns` map full lines to their points.
     """
 
     seat: int
@@ -92,7 +90,7 @@ class SeatView:
 
 @dataclass(frozen=True)
 class Pending:
-    """The operation in progress; `tile` is (colour, size), `cells` its future cells once it is paid."""
+    """The operation in progress; `tile` is (colour, size), and `cells` are the chosen cells of a tile to be paid."""
 
     first: int | None
     using: frozenset[int]
@@ -107,44 +105,28 @@ class Pending:
 
 
 @dataclass(frozen=True)
-class TableView:
+class TableView(BaseTableView):
     """The whole table, indexed as in the position format.
 
-    `in_pile` holds the contents of the draw pile by color if they are public, that is, once it was made from the
-    discard pile. `winners` is empty until the game is over.
+    `in_pile` holds the contents of a draw pile that was made from the discard pile, by color; they are public.
     """
 
-    players: int
     seats: tuple[SeatView, ...]
-    viewer: int | None
-    phase: str
-    to_move: int
-    round: int
-    done: bool
-    draw_pile: int
     end_card: bool
     in_pile: tuple[int, ...] | None
-    discard: tuple[int, ...]
-    display: tuple[int | None, ...]
     supply: tuple[tuple[int, ...], ...]
     white_tiles: int
     pending: Pending
-    places: tuple[int, ...]
     decision: ActionText
     last: LastAction
 
     @property
     def winners(self) -> tuple[int, ...]:
-        """The seats in first place once the game is over."""
+        """The winners of a finished game; empty before."""
         return tuple(seat for seat, place in enumerate(self.places) if place == 0) if self.done else ()
 
-    @property
-    def hand_seat(self) -> int:
-        """The seat whose cards are played: the viewer, or else the seat to move."""
-        return self.to_move if self.viewer is None else self.viewer
-
     def marked(self, seat: int) -> bool:
-        """Return whether a seat is to move, or has won."""
+        """Return whether a seat is acting, or has won."""
         return seat in self.winners if self.done else seat == self.to_move
 
 
@@ -167,7 +149,7 @@ def _tile(t: Any, piece: int, corner: int) -> Tile:
 
 
 def _hand(held: list[int], known: list[int], hidden: bool) -> tuple[tuple[tuple[int, bool], ...], int]:
-    """Return the cards shown face up and the number of backs; other hands show only their known cards."""
+    """Return the cards shown face up and the number of backs; hidden hands show only known cards."""
     if hidden:
         faces = tuple((colour, True) for colour, count in enumerate(known) for _ in range(count))
         return faces, sum(held) - len(faces)
@@ -198,12 +180,6 @@ def _seat(p: SimpleNamespace, t: Any, number: int, viewer: int | None, component
     )
 
 
-def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
-    """Return each seat's rank: the number of seats with more points, or as many and fewer empty cells."""
-    worth = [(seat.points, -seat.empty) for seat in seats]
-    return tuple(sum(other > own for other in worth) for own in worth)
-
-
 def _pending(p: SimpleNamespace, t: Any) -> Pending:
     cells, brick = ((), -1) if p.tile < 0 or p.place < 0 else placed_tile(t, p.tile, p.place)
     return Pending(
@@ -225,21 +201,15 @@ def read_table_view(game: CopenhagenGame, viewer: int | None = None, last_action
     viewer, components, t = game.validate_viewer(viewer), game.config.component_set, game.config.tables[0]
     p = record_to_namespace(game.state)
     seats = tuple(_seat(p, t, number, viewer, components) for number in range(p.players))
-    phase, done, pending, places = PHASES[p.phase], bool(p.done), _pending(p, t), _places(seats)
+    phase, done, pending, places = PHASES[p.phase], bool(p.done), _pending(p, t), tuple(game.ranks().tolist())
     sizes = len(TILE_SIZES)
     return TableView(
-        players=p.players,
+        **BaseTableView.common_fields(p, phase, viewer),
         seats=seats,
-        viewer=viewer,
-        phase=phase,
         to_move=p.seat,
-        round=p.round_number,
-        done=done,
-        draw_pile=p.pile_size,
         end_card=bool(p.end_card),
-        in_pile=tuple(p.reshuffled) if p.end_card and p.players > 2 else None,  # else not made from the discard pile
+        in_pile=tuple(p.reshuffled) if p.end_card and p.players > 2 else None,  # made from the discard pile
         discard=tuple(p.discard),
-        display=tuple(None if colour < 0 else colour for colour in p.display),
         supply=tuple(tuple(p.supply[sizes * i : sizes * (i + 1)]) for i in range(len(COLOURS))),
         white_tiles=p.white_tiles,
         pending=pending,
@@ -250,7 +220,7 @@ def read_table_view(game: CopenhagenGame, viewer: int | None = None, last_action
 
 
 class ActionText(NamedTuple):
-    """The acting seat (``Player 1``), its activity (``pays for blue 4``), and a detail, which may be empty."""
+    """The acting seat (``Player 1``), its activity (``pays for blue 4``), and a detail that may be empty."""
 
     who: str
     headline: str
@@ -267,7 +237,7 @@ def action_text(
     white_tiles: int,
     components: Components,
 ) -> ActionText:
-    """Return the current decision in words, or how the game ended."""
+    """Return the current action in words, or the result of the game."""
     if done:
         return _over(seats, places, components)
     headline, detail = _decision(phase, seats[to_move], pending, white_tiles, components)
@@ -362,7 +332,7 @@ def _building(phase: str, pending: Pending) -> tuple[str, str]:
 
 
 class LastAction(NamedTuple):
-    """The last action: its text, the slot taken from, and a seat with the cells or abilities that it touched."""
+    """The last action as text, with the affected slot, or the seat with the affected cells or abilities."""
 
     text: str | None = None
     slot: int | None = None
@@ -374,7 +344,7 @@ class LastAction(NamedTuple):
 def parse_last_action(
     text: str | None, phase: str, done: bool, to_move: int, seats: Sequence[SeatView], pending: Pending, t: Any
 ) -> LastAction:
-    """Return what an action touched; only the text if it is invalid or does not fit the position."""
+    """Return the elements affected by an action; only the text if it does not fit the position."""
     if not text:
         return LastAction()
     try:
@@ -400,7 +370,7 @@ def parse_last_action(
 
 
 def placed_tile(t: Any, kind: int, place: int) -> tuple[tuple[int, ...], int]:
-    """Return cells and brick of a tile placed by the argument of PLACE; no cells if it would not lie on the board."""
+    """Return cells and brick of a tile placed by an argument of PLACE; no cells if it is not on the board."""
     orientation, corner = divmod(place, a.CELLS)
     piece = a.ORIENTATIONS * kind + orientation
     if not int(t.corners[piece]) >> corner & 1:

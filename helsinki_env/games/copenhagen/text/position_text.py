@@ -1,6 +1,6 @@
-"""A position of Copenhagen and the events of an action in words, from what a seat sees.
+"""Positions of Copenhagen and the events of an action in words, as one seat sees them.
 
-Every value of a position appears in its text.
+The text contains every value of the position.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from helsinki_env.drawing.lines import pluralize
+from helsinki_env.drawing.lines import counts_text, pluralize, slots_text
 from helsinki_env.engine.positions import seen_hand
 from helsinki_env.games.copenhagen.actions import KIND_PLACE, encode
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, ROWS, TILE_SIZES, Components
@@ -16,10 +16,7 @@ from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
 from helsinki_env.games.copenhagen.render.view import read_table_view
 
-__all__ = ["PENDING", "cell_name", "cells_text", "describe_events", "position_lines"]
-
-
-#: Sentences for the keys of `pending`; the text of the value replaces the braces.
+#: Sentence for each key of `pending`; the text of the value replaces the braces.
 PENDING = {
     "first": "First of two cards taken from slot {}.",
     "using": "Abilities in use: {}.",
@@ -53,18 +50,8 @@ def abilities_text(abilities: Sequence[int]) -> str:
     return ", ".join(ABILITIES[ability] for ability in abilities) or "none"
 
 
-def card_counts(counts: Sequence[int]) -> str:
-    """Return counts by color in words, such as ``blue x2, red x1``."""
-    return ", ".join(f"{colour} x{count}" for colour, count in zip(COLOURS, counts, strict=True) if count) or "none"
-
-
-def display_text(display: Sequence[int | None]) -> str:
-    """Return the display by slot."""
-    return "; ".join(f"{i} {'empty' if card is None else COLOURS[card]}" for i, card in enumerate(display))
-
-
 def position_lines(game: CopenhagenGame, position: Mapping[str, Any], viewer: int) -> list[str]:
-    """Return the copy of a position for the seat `viewer`, from `to_dict(game, viewer)`, in words, in lines."""
+    """Return the lines of a position in words; `position` is `to_dict(game, viewer)`."""
     table, components = read_table_view(game, viewer), game.config.component_set
     p = position
     lines = [f"Copenhagen, {p['players']} players. You are player {viewer}."]
@@ -73,14 +60,14 @@ def position_lines(game: CopenhagenGame, position: Mapping[str, Any], viewer: in
     phase = f" (player {p['to_move']} acted last)" if p["done"] else f" (phase {p['phase']})"
     lines.append(f"{table.decision.who} {table.decision.headline}{detail}{phase}.")
     lines += [_pending(key, value) for key, value in p["pending"].items()]
-    end = "" if p["end_card"] else "out"
+    end, discards = "" if p["end_card"] else "out", counts_text(COLOURS, p["discard_pile"])
     lines += [
         "",
-        f"Display by slot: {display_text(p['display'])}",
-        f"Draw pile: {p['draw_pile']}, with{end} the End of Game card. Discard pile: {card_counts(p['discard_pile'])}",
+        f"Display by slot: {slots_text(COLOURS, p['display'])}",
+        f"Draw pile: {p['draw_pile']}, with{end} the End of Game card. Discard pile: {discards}",
     ]
     if "reshuffled" in p:
-        lines.append(f"Colored cards in the draw pile: {card_counts(p['reshuffled'])}")
+        lines.append(f"Colored cards in the draw pile: {counts_text(COLOURS, p['reshuffled'])}")
     lines += [
         f"Tiles left of {', '.join(map(str, TILE_SIZES))} cells: "
         + "; ".join(f"{colour} {' '.join(map(str, p['tile_supply'][colour]))}" for colour in COLOURS),
@@ -94,7 +81,7 @@ def position_lines(game: CopenhagenGame, position: Mapping[str, Any], viewer: in
 
 
 def _pending(key: str, value: Any) -> str:
-    """Return a sentence for what the turn in progress remembers."""
+    """Return a pending key and its value as a sentence."""
     if key == "using":
         value = abilities_text(value)
     elif key == "tile":
@@ -104,12 +91,12 @@ def _pending(key: str, value: Any) -> str:
     elif key == "place":
         value = action_to_string(encode(KIND_PLACE, value))
     elif key == "paid":
-        value = card_counts(value)
+        value = counts_text(COLOURS, value)
     return PENDING[key].format(value)
 
 
 def _seat_lines(p: Mapping[str, Any], components: Components, number: int, viewer: int) -> list[str]:
-    """Return a player's area in words."""
+    """Return the area of a player in words."""
     seat = p["seats"][number]
     size, known = seen_hand(seat)
     denied = p["denied"][number] if "denied" in p else []
@@ -120,10 +107,10 @@ def _seat_lines(p: Mapping[str, Any], components: Components, number: int, viewe
     if denied:
         lines.append(f"  Abilities denied: {abilities_text(denied)}")
     if number == viewer:
-        lines.append(f"  Hand of {size}: {card_counts(seat['hand'])}")
-        lines.append(f"  Of these, the others know: {card_counts(known)}")
+        lines.append(f"  Hand of {size}: {counts_text(COLOURS, seat['hand'])}")
+        lines.append(f"  Of these, the others know: {counts_text(COLOURS, known)}")
     else:
-        lines.append(f"  Hand of {size}; known cards: {card_counts(known)}")
+        lines.append(f"  Hand of {size}; known cards: {counts_text(COLOURS, known)}")
     built = [
         f"{tile['colour']} {tile['size']}: {cells_text(tile['cells'])} brick {cell_name(tile['brick'])}"
         for tile in seat["tiles"]
@@ -151,16 +138,16 @@ def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
 def describe_events(
     before: Mapping[str, Any] | None, after: Mapping[str, Any], components: Components, viewer: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the visible consequences of an action in sentences, each with whether only the viewer sees it.
+    """Yield sentences on the visible consequences of an action, each with whether only the viewer sees it.
 
-    `before` and `after` are the copies of the position for the seat `viewer`; `before` is None for the deal.
+    `before` and `after` are copies of the position for the seat `viewer`; `before` is None for the deal.
     """
     if before is None:
-        yield f"The display by slot: {display_text(after['display'])}.", False
+        yield f"The display by slot: {slots_text(COLOURS, after['display'])}.", False
         yield f"The draw pile has {pluralize(after['draw_pile'], 'card')}.", False
         for number, seat in enumerate(after["seats"]):
             yield f"Player {number} holds {pluralize(seen_hand(seat)[0], 'card')}.", False
-        yield f"Your hand: {card_counts(after['seats'][viewer]['hand'])}.", True
+        yield f"Your hand: {counts_text(COLOURS, after['seats'][viewer]['hand'])}.", True
         return
     for number, (then, now) in enumerate(zip(before["seats"], after["seats"], strict=True)):
         for sentence in _seat_events(f"Player {number}", then, now):
@@ -170,7 +157,7 @@ def describe_events(
 
 
 def _seat_events(who: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the changes of a player's area."""
+    """Yield the changes in the area of a player."""
     for tile in now["tiles"][len(then["tiles"]) :]:
         yield (
             f"The tile {tile['colour']} {tile['size']} of {who.lower()} covers {cells_text(tile['cells'])}, with its "
@@ -183,17 +170,17 @@ def _seat_events(who: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> I
 
 
 def _table_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the changes of the display, the piles and the turn."""
+    """Yield the changes in the display, the piles and the turn."""
     pairs = zip(before["discard_pile"], after["discard_pile"], strict=True)
     discarded = [max(0, now - then) for then, now in pairs]
     if any(discarded):
-        yield f"To the discard pile: {card_counts(discarded)}."
+        yield f"To the discard pile: {counts_text(COLOURS, discarded)}."
     if after["pending"].get("rewards", 0) > before["pending"].get("rewards", 0):
         yield f"Rewards pending: {after['pending']['rewards']}."
     if after["draw_pile"] > before["draw_pile"] or ("reshuffled" in after and "reshuffled" not in before):
         yield "The discard pile is shuffled into a new draw pile, with the End of Game card."
     if after["display"] != before["display"]:
-        yield f"The display by slot: {display_text(after['display'])}."
+        yield f"The display by slot: {slots_text(COLOURS, after['display'])}."
     if after["draw_pile"] != before["draw_pile"]:
         yield f"The draw pile has {pluralize(after['draw_pile'], 'card')}."
     if before["end_card"] and not after["end_card"]:

@@ -1,96 +1,102 @@
-"""The guided game: the seed of its deal, and what to do at each own action, and why.
+"""The guided game: the seed of its deal, and each action of the learner with its explanation.
 
 `c` are the components of the configuration; `helsinki_env.web.help` fills them in.
 """
 
 from __future__ import annotations
 
+from helsinki_env.engine.ui_actions import lesson_steps
+
 __all__ = ["END", "SEED", "STEPS"]
 
 SEED = 10
-STEPS = (
-    (
-        "START 4",
-        (
-            "Welcome! At the top left is the senate board: eight spaces for tokens, with a card between each two."
-            " Click the glowing space: your token starts there."
-        ),
-    ),
-    (
-        "MOVE 3",
-        (
-            "A turn begins with a move of 1 to 3 spaces clockwise. The place of your token decides which cards "
-            "you draw, and from which side you build. Click the glowing space."
-        ),
-    ),
-    ("DRAW", "After the move you draw or build. Draw: take the two cards next to your token. Click one of them."),
-    ("MOVE 1", "The opponent has drawn, too. It is your turn again: move 1 space."),
-    ("DRAW", "Draw again: a pavilion costs several cards of one color."),
-    (
-        "MOVE 1",
-        (
-            "The opponent has built a pavilion: its board is at the bottom. Move 1 space: your token then stands "
-            "on the north side, and so your tile will come from the north."
-        ),
-    ),
-    (
-        "BUILD purple 2/2+1",
-        (
-            "Build now, with a card of your hand. This one costs 2 cards, itself included. It shows a purple tile"
-            " of 2 roofs and one superstructure. Click it."
-        ),
-    ),
-    ("PAY purple 5/4+2", "Pay one more card. It must be purple or wild; what it shows does not matter now."),
-    (
-        "PLACE north o0 lane 2",
-        (
-            "The tile slides in from the north until the statue or another tile stops it. Click the marked cells "
-            "of your board. In your own games, R rotates a tile and F flips it."
-        ),
-    ),
-    (
-        "ROOF r2c3",
-        (
-            "Put the superstructure on the glowing roof. At the end it scores {c.points_crossing} if its row and its "
-            "column are full, and {c.points_line} if only one of them is."
-        ),
-    ),
-    (
-        "MOVE 3",
-        (
-            "Full rows score {c.points_row} and full columns {c.points_column} at the end. "
-            "Collect cards for a larger tile: move 3."
-        ),
-    ),
-    ("DRAW", "Draw two cards. The score sheet at the side counts your points at any time."),
-    ("MOVE 3", "Move 3 spaces. Rest the pointer on any card to read what it builds and costs."),
-    ("DRAW", "Draw once more. The hand limit is {c.hand_limit} cards, and this exceeds it."),
-    ("DISCARD yellow 3/4", "Discard a card that you need least: this yellow one, because you collect red."),
-    ("MOVE 1", "Move 1 space, to the north side again."),
-    (
-        "BUILD red 5/4+2",
-        "This red card is expensive: 5 cards in all, for a tile of 4 roofs with two superstructures. Build it.",
-    ),
-    ("PAY red 1/2", "Pay four more cards, red or wild. Here is the first."),
-    ("PAY red 1/2", "The second card."),
-    ("PAY red 2/3", "The third card."),
-    ("PAY wild", "The last one is a wild card: it pays as any color."),
-    (
-        "PLACE north o0 lane 1",
-        "The shields are coats of arms. The marked place covers one, so that you win it. Click it.",
-    ),
-    ("ROOF r0c2", "Put the first superstructure on the glowing roof. A center line is easier to fill than the rim."),
-    ("ROOF r1c2", "And the second one here."),
-    (
-        "USE extra_superstructure",
-        (
-            "The coat of arms lies in your meadow. It pays for an action of the action board, each only once per "
-            "game. Choose Extra superstructure, which is possible after a build."
-        ),
-    ),
-    ("ROOF r1c1", "Put it on the tile that you have just built."),
-)
+STEPS = lesson_steps("""
+START 4
+Welcome! At the top left is the senate board: eight spaces for tokens, with a card between each two. Click the glowing
+space: your token starts there.
+
+MOVE 3
+A turn begins with a move of 1 to 3 spaces clockwise. The place of your token decides which cards you draw, and from
+which side you build. Click the glowing space.
+
+DRAW
+After the move you draw or build. Draw: take the two cards next to your token. Click one of them.
+
+MOVE 1
+The opponent has drawn, too. It is your turn again: move 1 space.
+
+DRAW
+Draw again: a pavilion costs several cards of one color.
+
+MOVE 1
+The opponent has built a pavilion: its board is at the bottom. Move 1 space: your token then stands on the north side,
+and so your tile will come from the north.
+
+BUILD purple 2/2+1
+Build now, with a card of your hand. This one costs 2 cards, itself included. It shows a purple tile of 2 roofs and
+one superstructure. Click it.
+
+PAY purple 5/4+2
+Pay one more card. It must be purple or wild; what it shows does not matter now.
+
+PLACE north o0 lane 2
+The tile slides in from the north until the statue or another tile stops it. Click the marked cells of your board. In
+your own games, R rotates a tile and F flips it.
+
+ROOF r2c3
+Put the superstructure on the glowing roof. At the end it scores {c.points_crossing} if its row and its column are
+full, and {c.points_line} if only one of them is.
+
+MOVE 3
+Full rows score {c.points_row} and full columns {c.points_column} at the end. Collect cards for a larger tile: move 3.
+
+DRAW
+Draw two cards. The score sheet at the side counts your points at any time.
+
+MOVE 3
+Move 3 spaces. Rest the pointer on any card to read what it builds and costs.
+
+DRAW
+Draw once more. The hand limit is {c.hand_limit} cards, and this exceeds it.
+
+DISCARD yellow 3/4
+Discard a card that you need least: this yellow one, because you collect red.
+
+MOVE 1
+Move 1 space, to the north side again.
+
+BUILD red 5/4+2
+This red card is expensive: 5 cards in all, for a tile of 4 roofs with two superstructures. Build it.
+
+PAY red 1/2
+Pay four more cards, red or wild. Here is the first.
+
+PAY red 1/2
+The second card.
+
+PAY red 2/3
+The third card.
+
+PAY wild
+The last one is a wild card: it pays as any color.
+
+PLACE north o0 lane 1
+The shields are coats of arms. The marked place covers one, so that you win it. Click it.
+
+ROOF r0c2
+Put the first superstructure on the glowing roof. A center line is easier to fill than the rim.
+
+ROOF r1c2
+And the second one here.
+
+USE extra_superstructure
+The coat of arms lies in your meadow. It pays for an action of the action board, each only once per game. Choose Extra
+superstructure, which is possible after a build.
+
+ROOF r1c1
+Put it on the tile that you have just built.
+""")
 END = (
-    "You know the game now. It continues, and from here on you choose. Everything that glows is possible. "
-    "Click anything else to read why it is not. The round in which the draw pile becomes empty is the last one."
+    "You know the game now. It continues, and from here on you choose. Everything that glows is possible. Click "
+    "anything else to read why it is not. The round in which the draw pile becomes empty is the last one."
 )

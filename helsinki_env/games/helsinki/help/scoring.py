@@ -1,20 +1,21 @@
-"""Points by category, and the effects of an action in words. Everything here is public."""
+"""Points by category, effects of an action in words, and the facts of a seat that explain an action."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.game import HelsinkiGame
-
-__all__ = ["LINES", "SIZE", "effects", "score_sheet"]
+from helsinki_env.games.helsinki.render.view import card_name
 
 SIZE = 7
 LINES = tuple(
     [sum(1 << (SIZE * row + column) for column in range(SIZE)) for row in range(SIZE)]
     + [sum(1 << (SIZE * row + column) for row in range(SIZE)) for column in range(SIZE)]
 )
-#: Lines of the sheet that only inform.
+#: Labels of lines that do not score.
 _OPEN = ("Superstructures without a full line", "Nearest line")
 
 
@@ -24,16 +25,16 @@ def _line(label: str, count: int, points: int, note: str) -> dict[str, Any]:
 
 
 def _full(built: int) -> tuple[int, int, int, int]:
-    """Return the numbers of full rows and columns, and the cells of each."""
+    """Return the number of full rows, the number of full columns, and the cells of both."""
     rows = [line for line in LINES[:SIZE] if built & line == line]
     columns = [line for line in LINES[SIZE:] if built & line == line]
     return len(rows), len(columns), sum(rows), sum(columns)
 
 
 def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
-    """Return, for each seat, the categories of its points, each with `label`, `count`, `points`, `note`, `scores`.
+    """Return the lines of each seat: dicts with `label`, `count`, `points`, `note` and `scores`.
 
-    The points of a seat add up to its score. Lines that only inform have `scores` False.
+    The points of a seat add up to its score. Lines for information only have `scores` False.
     """
     c, g = game.config.component_set, game.state
     sheets = []
@@ -71,7 +72,7 @@ def _filled(line: int, built: int) -> int:
 
 
 def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
-    """Return what a seat visibly gains by an action, in short phrases."""
+    """Return the visible gains of an action of a seat, in short phrases."""
     a, b = before.state, after.state
     rows, columns, *_ = _full(int(a.built[seat]))
     new_rows, new_columns, *_ = _full(int(b.built[seat]))
@@ -89,3 +90,65 @@ def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
     if b.tile_count[seat] > a.tile_count[seat] and b.hand[seat].sum() > a.hand[seat].sum():
         found.append("draws a bonus card")
     return found
+
+
+def said(game: HelsinkiGame, action: int, words: str) -> str:
+    """Return an action in words for the log: `words`, or for a draw the names of the public cards.
+
+    Args:
+        game: the game before the action.
+        action: a legal action.
+        words: the general description.
+    """
+    if game.actions.decode(action)[0] != a.KIND_DRAW:
+        return words
+    g, c, token = game.state, game.config.component_set, int(game.state.token[game.seat])
+    cards = [int(g.display[slot]) for slot in ((token - 1) % 8, token)]
+    return f"took {' and '.join(f'a {card_name(card, c)}' for card in cards if card >= 0) or words}"
+
+
+#: Minimum number of cards of one color that is worth mentioning.
+MANY = 3
+#: Value of one more of each fact, for choosing the continuation of a turn.
+WEIGHTS = {"points": 100, "rows": 1, "columns": 1, "coats": 40, "crossing": 15, "tiles": 10, "nearest": 3, "color": 1}
+#: Verb, noun and end of the sentence for an increase of a fact.
+_INCREASES = {
+    "points": ("makes", "more point", ""),
+    "rows": ("fills", "row", ""),
+    "columns": ("fills", "column", ""),
+    "coats": ("wins", "coat", " of arms"),
+    "crossing": ("puts", "more superstructure", " on the board"),
+    "tiles": ("builds", "pavilion", " in this turn"),
+}
+
+
+def facts(game: HelsinkiGame, seat: int) -> dict[str, int]:
+    """Return the facts of a seat as it sees them."""
+    c, g = game.config.component_set, game.state
+    built, hand = int(g.built[seat]), g.hand[seat]
+    full = [built & line == line for line in LINES]
+    open_lines = [(line & built).bit_count() for line, done in zip(LINES, full, strict=True) if not done]
+    own = [0] * len(COLOURS)
+    for card in range(len(hand)):
+        if hand[card] and card != c.wild_type:
+            own[c.card_color(card)] += int(hand[card])
+    return {
+        "points": int(game.scores()[seat]),
+        "rows": sum(full[:SIZE]),
+        "columns": sum(full[SIZE:]),
+        "coats": len(c.coats) - int(g.coats[seat]).bit_count(),
+        "crossing": int(g.superstructures[seat]).bit_count(),
+        "tiles": int(g.tile_count[seat]),
+        "nearest": max(open_lines, default=0),
+        "color": max(own) if max(own) >= MANY else 0,
+    }
+
+
+def fact_words(fact: str, more: int, less: int) -> str:
+    """Return an increase of a fact in words; `more` is its value after an action, `less` the value to compare."""
+    if fact == "color":
+        return f"the hand then has {more} cards of one color"
+    if fact == "nearest":
+        return f"the nearest line then has {more} of {SIZE} cells"
+    verb, noun, end = _INCREASES[fact]
+    return f"it {verb} {pluralize(more - less, noun)}{end}"

@@ -1,14 +1,13 @@
-"""Validate positions: a valid one can be played to its end, and every later position is valid too.
+"""Validate positions: a valid position can be played to its end, and every later position is valid, too.
 
-A position need not be reachable in a game. A study may begin with fewer supplies or coats of arms, other hidden cards,
-points, used board actions or rounds, or in the last round before the draw pile is empty. But the position must be
-consistent:
+A position need not be reachable: a study may start with smaller supplies, fewer coats of arms, other hidden cards,
+points, used board actions or rounds, or in the last round before the draw pile is empty. But it must be consistent:
 
-- no component exceeds its number in the box,
-- the pending action can have begun and can be completed,
-- the game ends, and no number exceeds its field.
+- No component exceeds its number in the published game.
+- The pending action can have begun and can be completed.
+- The game ends, and no number exceeds its range.
 
-Every check is an invariant: if it holds now, it holds after every legal action.
+Play preserves each rule: if it holds now, it holds after every legal action.
 """
 
 from __future__ import annotations
@@ -17,18 +16,16 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, record_to_namespace
+from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, or_none, record_to_namespace
 from helsinki_env.games.helsinki.build import coats_to_place
 from helsinki_env.games.helsinki.coats import usable_actions
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame, Phase
 from helsinki_env.games.helsinki.state import PHASES, TILES, UNSEEN
 
-__all__ = ["CARRIED_OUT", "MOVES", "check_position"]
-
 #: Board actions that are followed by a move.
 MOVES = ("move_1_to_6", "move_1_to_5")
-#: Board actions that may be in progress in each phase; None: superstructures of a build.
+#: Board actions that may be in progress in each phase; None stands for the superstructures of a build.
 CARRIED_OUT: dict[str, tuple[str | None, ...]] = {
     "WILD": ("one_wild_tile", "two_wild_tiles"),
     "LIFT": ("move_superstructure",),
@@ -37,13 +34,13 @@ CARRIED_OUT: dict[str, tuple[str | None, ...]] = {
 
 
 def check_position(game: HelsinkiGame) -> None:
-    """Check whether a game can be played to its end.
+    """Check that a game can be played to its end.
 
     Args:
-        game: a game whose fields are each within range; this function checks them against each other.
+        game: a game whose fields are each in range; this function checks their consistency.
 
     Raises:
-        PositionError: naming the key of the position, the value found and the value expected.
+        PositionError: for an inconsistent game; names the key, the value found and the expected value.
     """
     p, components = record_to_namespace(game.state), game.config.component_set
     phase = PHASES[p.phase]
@@ -61,12 +58,7 @@ def check_position(game: HelsinkiGame) -> None:
         _check_turn(p, components, phase)
         _check_decision(game, p, phase)
     if not game.action_mask().any():
-        fail("phase", phase, "a phase in which some decision is legal; with this board and hand none is")
-
-
-def _or_none(numbers: list[int]) -> list[int | None]:
-    """Return numbers as in a position: None for "nothing"."""
-    return [number if number >= 0 else None for number in numbers]
+        fail("phase", phase, "a phase with a legal action for this board and hand")
 
 
 # component counts (rules page, section 1)
@@ -96,7 +88,7 @@ def _check_cards_add_up(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_box(p: SimpleNamespace, components: Components) -> None:
-    """Check that boards and supplies hold at most the components of the box; they may hold fewer."""
+    """Check that boards and supplies hold at most the components of the published game."""
     laid = [0] * len(p.supply)
     for pieces, count in zip(p.tile_piece, p.tile_count, strict=True):
         for piece in pieces[:count]:
@@ -114,12 +106,14 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
         lying = p.coats[seat].bit_count()
         most = len(components.coats) - lying
         if p.meadow[seat] > most:
-            fail(f"seats[{seat}].meadow", p.meadow[seat], f"at most {most} coats of arms: {lying} are still to be won")
+            fail(
+                f"seats[{seat}].meadow", p.meadow[seat], f"at most {most} coats of arms: {lying} are still on the board"
+            )
     _check_bonus_cards(p, components)
 
 
 def _check_bonus_cards(p: SimpleNamespace, components: Components) -> None:
-    """Section 6: check that the bonus cards in play match the player count; each is left or owned by one seat."""
+    """Check that each bonus card in play is available or taken by one seat, and no other card is (section 6)."""
     in_play = list(components.bonus_cards[: p.players]) if p.dry_roads else []
     for index, value in enumerate(components.bonus_cards):
         taken = [seat for seat, bonus in enumerate(p.bonus[: p.players]) if bonus == index]
@@ -128,7 +122,7 @@ def _check_bonus_cards(p: SimpleNamespace, components: Components) -> None:
             key = "bonus_cards" if left else f"seats[{taken[0]}].bonus"
             fail(key, value, f"one of those in play: {in_play}" if in_play else "none: they belong to Dry roads")
         if left + len(taken) > 1:
-            fail(f"seats[{taken[-1]}].bonus", value, "a bonus card that nobody else has and that is not left")
+            fail(f"seats[{taken[-1]}].bonus", value, "a bonus card that no other seat has and that is not left")
 
 
 # the draw pile (section 4)
@@ -140,7 +134,7 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
         if not p.pile_size:
             fail("draw_pile", [], "at least one card before the last round, or last_round to be true")
         if any(card < 0 for card in p.display):
-            fail("display", _or_none(p.display), "a card in every slot before the last round")
+            fail("display", [*map(or_none, p.display)], "a card in every slot before the last round")
         if any(p.reshuffled):
             fail("pending.reshuffled", "a pile", "no such key before the last round")
     unseen = [[card for card in cards if card >= 0] for cards in p.unseen[: p.players]]
@@ -167,21 +161,21 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_unseen(p: SimpleNamespace, components: Components, unseen: list[list[int]]) -> None:
-    """Check face-down draws: a seat makes them only in its last turn, from extra cards and at most two builds."""
+    """Check face-down draws: a seat makes them in its last turn, from extra cards and at most two builds."""
     building = p.phase in (PHASES.index("PAY"), PHASES.index("PLACE")) or p.only_build
     second = int(_has_used(p, p.seat, "second_pavilion") and not building)
     so_far = min(UNSEEN, _strength(components, "extra_card") * p.drew + (1 + second if p.has_built else 0))
     for seat, found in enumerate(unseen):
         most = UNSEEN if seat < p.seat else so_far if seat == p.seat else 0
         if len(found) > most:
-            fail(f"pending.unseen_draws[{seat}]", found, f"at most {most} draws of this seat by now")
+            fail(f"pending.unseen_draws[{seat}]", found, f"at most {most} draws of this seat so far")
 
 
-# numbers that grow
+# growing numbers
 
 
 def _rounds_to_come(p: SimpleNamespace) -> int:
-    """Upper bound on the rounds to come: each turn takes two cards from a finite draw pile, or a tile."""
+    """Return an upper bound on the rounds to come: each turn takes two cards from the draw pile, or a tile."""
     if p.last_round:
         return 0
     tiles = min(sum(p.supply), sum(TILES - count for count in p.tile_count[: p.players]))
@@ -190,22 +184,17 @@ def _rounds_to_come(p: SimpleNamespace) -> int:
 
 
 def _check_limits(p: SimpleNamespace, components: Components) -> None:
-    """Check that round and points cannot exceed their bounds."""
+    """Check that round number and points stay in their ranges."""
     rounds = _rounds_to_come(p)
     if p.round_number > MAX_OBSERVED - rounds:
-        expected = (
-            f"at most {MAX_OBSERVED - rounds}: {rounds} rounds may follow, "
-            f"and {MAX_OBSERVED} is the last that can be told"
-        )
+        expected = f"at most {MAX_OBSERVED - rounds}: {rounds} rounds may follow, and {MAX_OBSERVED} is the maximum"
         fail("round", p.round_number, expected)
     for seat in range(p.players):
         more = 0 if _has_used(p, seat, "two_points") else _strength(components, "two_points")
         if p.bonus[seat] < 0:
             more += max((value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1), default=0)
         if p.points[seat] > MAX_OBSERVED - more:
-            expected = (
-                f"at most {MAX_OBSERVED - more}: {more} may follow, and {MAX_OBSERVED} are the most that can be told"
-            )
+            expected = f"at most {MAX_OBSERVED - more}: {more} may follow, and {MAX_OBSERVED} is the maximum"
             fail(f"seats[{seat}].points", p.points[seat], expected)
 
 
@@ -221,12 +210,12 @@ def _has_used(p: SimpleNamespace, seat: int, action: str) -> bool:
 
 
 def _check_lifted(p: SimpleNamespace, phase: str) -> None:
-    """Check that `no_hand_limit` was used for every lifted hand limit, and that none is lifted in DISCARD."""
+    """Check that seats without a hand limit have used `no_hand_limit`, and that DISCARD has a hand limit."""
     for seat in range(p.players):
         if p.limit_lifted[seat] and not _has_used(p, seat, "no_hand_limit"):
             fail(f"seats[{seat}].limit_lifted", True, "no_hand_limit to be among the used actions of this seat")
     if p.lifted_now and not (p.drew and p.limit_lifted[p.seat]):
-        fail("pending.lifted_now", True, "pending.drew and limit_lifted of the seat to move to be true too")
+        fail("pending.lifted_now", True, "pending.drew and limit_lifted of the acting seat to be true too")
     if phase == Phase.DISCARD and p.limit_lifted[p.seat]:
         fail(f"seats[{p.seat}].limit_lifted", True, "false while cards are discarded")
 
@@ -241,9 +230,9 @@ def _check_over(p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_start(p: SimpleNamespace) -> None:
-    """Section 2: check that only the display is dealt and the draw pile suffices for all hands."""
+    """Check that only the display has been dealt (section 2)."""
     if any(token >= 0 for token in p.token):
-        fail("seats.token", _or_none(p.token[: p.players]), "null for every seat in phase START")
+        fail("seats.token", [*map(or_none, p.token[: p.players])], "null for every seat in phase START")
     begun = p.seat or p.last_round or p.round_number > 1
     built = any(cells.bit_count() > 1 for cells in p.built)  # the statue is always there
     held = any(map(any, p.hand))
@@ -254,15 +243,15 @@ def _check_start(p: SimpleNamespace) -> None:
 
 def _check_tokens(p: SimpleNamespace) -> None:
     if any(token < 0 for token in p.token[: p.players]):
-        fail("seats.token", _or_none(p.token[: p.players]), "a space for every seat except in phase START")
+        fail("seats.token", [*map(or_none, p.token[: p.players])], "a space for every seat except in phase START")
 
 
 def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Check that the events of this turn fit the phase and the used board actions."""
+    """Check that the progress of the turn fits the phase and the used board actions."""
     _check_tokens(p)
     begun = bool(p.drew or p.has_built)
     if p.has_built and p.tile_count[p.seat] == 0:
-        fail("pending.built", True, "a pavilion tile on the board of the seat to move")
+        fail("pending.built", True, "a pavilion tile on the board of the acting seat")
     if phase == Phase.END and not begun:
         fail("phase", phase, "pending.drew or pending.built to be true in phase END")
     if phase == Phase.MAIN and begun != bool(p.only_build):
@@ -279,13 +268,13 @@ def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
     ]
     movers = [name for name in MOVES if _strength(components, name) == p.move]
     if p.move and not any(_has_used(p, p.seat, name) for name in movers):
-        expected = f"{' or '.join(movers)} to be among the used actions of the seat to move"
+        expected = f"{' or '.join(movers)} to be among the used actions of the acting seat"
         fail("pending.move", p.move, expected if movers else f"the spaces of {' or '.join(MOVES)}")
     if p.action >= 0:
         came_from.append((BOARD_ACTIONS[p.action], "action", BOARD_ACTIONS[p.action]))
     for action, key, found in came_from:
         if found and not _has_used(p, p.seat, action):
-            fail(f"pending.{key}", found, f"{action} to be among the used actions of the seat to move")
+            fail(f"pending.{key}", found, f"{action} to be among the used actions of the acting seat")
 
 
 # the pending action (section 3)
@@ -316,7 +305,7 @@ def _check_discard(p: SimpleNamespace, limit: int) -> None:
 
 
 def _check_build(game: HelsinkiGame, p: SimpleNamespace) -> None:
-    """Check that the tile is in supply and that the cards could be paid in this order."""
+    """Check that the tile is in the supply and that the cards were paid in a legal order."""
     components = game.config.component_set
     paid = p.paid[: p.paid_count]
     if p.substitute and paid:
@@ -340,7 +329,7 @@ def _check_build(game: HelsinkiGame, p: SimpleNamespace) -> None:
 
 
 def _check_build_ends(game: HelsinkiGame, p: SimpleNamespace) -> None:
-    """No dead ends: check the cards due after the substitute and that the tile can be placed."""
+    """Check that the hand contains the cards due after the substitute and that the tile can be placed."""
     g, t, components = game.state, game.config.tables[0], game.config.component_set
     colour = components.card_color(p.card)
     fitting = sum(
@@ -352,7 +341,7 @@ def _check_build_ends(game: HelsinkiGame, p: SimpleNamespace) -> None:
         not p.any_side
         and coats_to_place(t, g, np.int64(t.kind[p.card]), usable_actions(t, g, g.seat)) > p.meadow[p.seat]
     ):
-        fail("pending.card", p.card, "a card whose tile can be placed on the board of the seat to move")
+        fail("pending.card", p.card, "a card whose tile can be placed on the board of the acting seat")
 
 
 def _check_wild(p: SimpleNamespace, components: Components) -> None:
@@ -362,7 +351,7 @@ def _check_wild(p: SimpleNamespace, components: Components) -> None:
 
 
 def _roofs(p: SimpleNamespace, components: Components) -> int:
-    """Cells of pavilion and wild tiles on the board of the seat to move."""
+    """Return the cells of pavilion and wild tiles on the board of the acting seat."""
     return int(p.built[p.seat]) & ~(1 << components.statue)
 
 
@@ -380,7 +369,7 @@ def _check_roof(game: HelsinkiGame, p: SimpleNamespace) -> None:
             fail("pending.roofs_left", p.roofs_left, f"{expected} for {action}")
     moving = action == "move_superstructure"
     if moving != (p.lifted >= 0):
-        fail("pending.lifted", _or_none([p.lifted])[0], "the cell that move_superstructure emptied, and only then")
+        fail("pending.lifted", or_none(p.lifted), "the cell that move_superstructure emptied, and only then")
     if moving:
         bare = _roofs(p, game.config.component_set) & ~p.superstructures[p.seat]
         if not bare >> p.lifted & 1:

@@ -1,16 +1,14 @@
-"""Drawings of the game: an SVG picture, the same picture as pixels, and text for terminals.
+"""Drawings of the table: an SVG picture, the same picture as pixels, and text for terminals.
 
-The input is a game. With a viewer, a drawing shows only what that seat may see. The output is deterministic: the same
-state always gives the same bytes.
+With a viewer, a drawing shows only what this seat may see. The same state always gives the same bytes. The SVG needs no
+font, style sheet or ids, so it looks the same everywhere and one page can contain several pictures.
 
-The SVG needs no font (letters are drawn as strokes), no style sheet and no ids. It therefore looks the same everywhere,
-and one page can contain several. Elements of the picture:
+Elements of the picture:
 
-- Tents are the roofs of a tile; a pattern repeats the color (blue square, green cross, purple diamond, red stripes,
-  yellow disc). Gray tents are wild tiles.
+- Tents are the roofs of a tile. Their pattern also encodes the color (blue square, green cross, purple diamond, red
+  stripes, yellow disc). Gray tents are wild tiles.
 - A cupola is a superstructure: white if it scores nothing, pale gold in one full line, gold where two full lines cross.
-- Golden ground and studs mark full rows and columns. Arrows in the facades show the side from which the player's tiles
-  enter.
+- A golden ground and studs mark full rows and columns. Arrows in the facades show the side from which tiles enter.
 - A golden frame marks the player to move, or the winner. The large number is the score if the game ended now.
 """
 
@@ -20,18 +18,19 @@ import math
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import pieces
-from helsinki_env.drawing.canvas import BOLD, MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Box, Canvas, sea, text_width
+from helsinki_env.drawing.canvas import BOLD, MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Canvas, Picture, sea, text_width
 from helsinki_env.drawing.raster import rgb_array
+from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.render import action_board, common, parts, seat, senate
 from helsinki_env.games.helsinki.render.ansi import ansi
-from helsinki_env.games.helsinki.render.view import COLOURS, read_table_view
+from helsinki_env.games.helsinki.render.view import read_table_view
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
     from helsinki_env.games.helsinki.render.view import TableView
 
-__all__ = ["ansi", "rgb_array", "svg", "svg_and_spots"]
+__all__ = ["ansi", "rgb_array", "svg"]
 
 
 def _header(canvas: Canvas, table: TableView) -> None:
@@ -53,8 +52,9 @@ def _describe(table: TableView) -> str:
     return " ".join(lines)
 
 
-def draw_scene(canvas: Canvas, table: TableView, components: Components, last_decision: str | None) -> str:
-    """Draw the whole picture and return its SVG text."""
+def _scene(table: TableView, components: Components, last_decision: str | None) -> Picture:
+    """Draw the whole picture."""
+    canvas = Canvas()
     inner = PICTURE_WIDTH - 2 * MARGIN
     count = table.players
     width = (inner - PANEL_GAP * (count - 1)) / count
@@ -83,41 +83,21 @@ def draw_scene(canvas: Canvas, table: TableView, components: Components, last_de
     return canvas.picture(PICTURE_WIDTH, height, "Helsinki", _describe(table))
 
 
-def svg(game: HelsinkiGame, *, last_decision: str | None = None, viewer: int | None = None) -> str:
+def svg(game: HelsinkiGame, *, last_decision: str | None = None, viewer: int | None = None) -> Picture:
     """Draw the game as an SVG document, 1200 pixels wide; the height depends on the number of players.
 
     Args:
         game: the game to draw.
-        last_decision: the last action as text, shown under the pending action.
+        last_decision: the last action as text, which is shown below the pending action.
         viewer: the viewing seat. It is marked, and other hands show only public information. None shows all cards.
 
     Returns:
-        SVG text.
+        The document, with the regions that can be clicked: ``now``, ``space 3``, ``slot 2``, ``draw pile``,
+            ``discard pile``, ``action 7``, ``kind 13`` (in the supply, ``4 * color + roofs - 2``), ``card 17`` (type),
+            and for each seat ``seat 1``, ``board 1`` and ``cell 1 24``. Cards are those of the viewer, or of the acting
+            seat.
 
     Raises:
         ValueError: if `viewer` is not a seat.
     """
-    return svg_and_spots(game, last_decision=last_decision, viewer=viewer)[0]
-
-
-def svg_and_spots(
-    game: HelsinkiGame, *, last_decision: str | None = None, viewer: int | None = None
-) -> tuple[str, dict[str, Box]]:
-    """Draw the game as `svg`, and locate the clickable elements of the picture.
-
-    Args:
-        game: as for `svg`.
-        last_decision: as for `svg`.
-        viewer: as for `svg`; cards are those in the hand of this seat, or of the seat to move if None.
-
-    Returns:
-        SVG text, and x, y, width and height in pixels by name: ``now``, ``space 3``, ``slot 2``, ``draw pile``,
-            ``discard pile``, ``action 7``, ``kind 13`` (in the supply, ``4 * color + roofs - 2``), ``card 17`` (type),
-            and for each seat ``seat 1``, ``board 1`` and ``cell 1 24``.
-
-    Raises:
-        ValueError: as in `svg`.
-    """
-    canvas = Canvas()
-    table = read_table_view(game, viewer)
-    return draw_scene(canvas, table, game.config.component_set, last_decision), canvas.spots
+    return _scene(read_table_view(game, viewer), game.config.component_set, last_decision)

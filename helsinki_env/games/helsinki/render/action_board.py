@@ -1,4 +1,4 @@
-"""Draw the action board: fifteen board actions, the coats of players who used them, covers and denials."""
+"""Draw the action board: fifteen board actions with their users, covers and denials."""
 
 from __future__ import annotations
 
@@ -160,11 +160,11 @@ NUMBERED: dict[str, Callable[[Canvas, int], None]] = {
     "move_back": _move_back,
     "two_points": _two_points,
 }
-"""Drawings of the board actions that show their strength."""
+"""Drawings of the board actions that show a strength."""
 
 
 def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) -> None:
-    """Draw one mark per player: a coat if the board action is used, a cross if denied to the seat, else a dot."""
+    """Draw one mark per player: a coat if the board action is used, a cross if it is denied, otherwise a dot."""
     step = min(18.0, (CELL_W - 10) / table.players)
     left = x + CELL_W / 2 - step * (table.players - 1) / 2
     for seat in table.seats:
@@ -181,7 +181,7 @@ def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) ->
 
 
 def _price(canvas: Canvas, cost: int, x: float, y: float) -> None:
-    """Draw the cost of a board action over its upper right edge, unless it is one coat of arms."""
+    """Draw the cost of a board action over its upper right edge."""
     with canvas.group(f"Costs {cost_text(cost)}", data_part="cost"):
         canvas.rect(x - 31, y - 5, 28.5, 15, r=5, fill=palette.GOLD, stroke=INK, stroke_width=0.8)
         canvas.text(x - 24, y + 6.5, str(cost), 11, anchor="middle", weight=BOLD)

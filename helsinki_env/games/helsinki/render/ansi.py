@@ -1,4 +1,4 @@
-"""Draw the game as text for terminals, in box-drawing characters, with or without color."""
+"""Draw the table as text for terminals, in box-drawing characters, with or without color."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from helsinki_env.drawing.lines import (
     add_player_text,
     arrange_blocks,
     join_columns,
+    lines_to_text,
     pluralize,
     walled,
     wrap,
 )
 from helsinki_env.games.helsinki.action_words import action_label, cost_text
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS
 from helsinki_env.games.helsinki.render.view import (
     BOARD_SIZE,
-    COLOURS,
     SeatView,
     TableView,
     action_index,
@@ -38,7 +38,7 @@ _ARROWS = "\u25bc\u25c4\u25b2\u25ba"  # into the board from north, east, south, 
 
 
 def _card(line: TextLine, kind: int | None, components: Components, width: int = 7) -> TextLine:
-    """Write a card: color letter, number, the tile's shape and one ^ per superstructure; - for no card."""
+    """Write a card: color letter, number, shape of the tile and one ^ per superstructure; - for no card."""
     if kind is None:
         return line.add("-".center(width))
     colour = components.card_color(kind)
@@ -104,7 +104,7 @@ def _supply(table: TableView, components: Components) -> list[TextLine]:
 
 
 def _actions(table: TableView, components: Components) -> list[TextLine]:
-    """Draw three columns, one per printed row: users of each board action; ``--`` covered, ``x`` denied to a seat."""
+    """Draw three columns, one per printed row, with the users of each board action; ``--`` covered, ``x`` denied."""
     wide = 28
     lines = [TextLine().add("".join(f"{row + ' row':{wide}}" for row in ("Top", "Middle", "Bottom")), bold=True)]
     for names in zip(*components.action_rows, strict=True):
@@ -133,7 +133,7 @@ def _actions(table: TableView, components: Components) -> list[TextLine]:
 
 
 def _owners(seat: SeatView, components: Components) -> dict[int, int]:
-    """Number the tiles that built cells belong to, so that walls run only between different tiles."""
+    """Return a number for the tile on each built cell, so that walls are drawn only between different tiles."""
     owner = {cell: i for i, pavilion in enumerate(seat.pavilions) for cell in pavilion.cells}
     owner |= {cell: 1000 + cell for cell in seat.wild}
     owner[components.statue] = -1
@@ -215,18 +215,17 @@ def ansi(
     color: bool = True,
     width: int = 110,
 ) -> str:
-    """Draw the game as text.
+    """Draw the table as text.
 
     Args:
         game: the game to draw.
         last_decision: the last action, as text.
         viewer: the viewing seat: other hands show only public information. None shows all cards.
-        color: write 24-bit color escape sequences; otherwise plain text, which relies on letters and box-drawing
-            characters.
-        width: columns to use; players' areas (33 columns each) appear next to each other as far as they fit.
+        color: whether to use 24-bit color escape sequences.
+        width: available columns; areas of players (33 columns each) are side by side as far as they fit.
 
     Returns:
-        The lines joined by newlines, ending in one.
+        The lines, with a newline after each.
 
     Raises:
         ValueError: if `viewer` is not a seat.
@@ -255,5 +254,4 @@ def ansi(
     lines.append(TextLine())
     lines += _actions(table, components)
     areas = [_area(table, components, seat) for seat in table.seats]
-    lines += arrange_blocks(areas, BLOCK_WIDTH, width)
-    return "\n".join(line.to_ansi(color) for line in lines) + "\n"
+    return lines_to_text([*lines, *arrange_blocks(areas, BLOCK_WIDTH, width)], color)

@@ -1,4 +1,4 @@
-"""Draw the common supply, the bonus cards and the strip with the pending action."""
+"""Draw the common supply, the bonus cards and the panel with the pending action."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import BOLD, Box, Canvas
+from helsinki_env.games.helsinki.components import COLOURS, ROOFS
 from helsinki_env.games.helsinki.render import parts
-from helsinki_env.games.helsinki.render.view import COLOURS, ROOFS, card_name
+from helsinki_env.games.helsinki.render.view import card_name
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
@@ -104,7 +105,7 @@ def _legend(canvas: Canvas, components: Components, x: float, top: float) -> Non
 def current_action_panel(
     canvas: Canvas, table: TableView, components: Components, last_decision: str | None, box: Box
 ) -> None:
-    """Draw the player to move, the pending action and its cards on a panel of the given box (x, y, width, height)."""
+    """Draw a panel with the acting player, the pending action and its cards, and the last action."""
     x, y, width, height = box
     seat = table.to_move
     pieces.panel(canvas, x, y, width, height, palette.GOLD_DARK)

@@ -1,4 +1,4 @@
-"""Drawings of Helsinki's components: tiles, superstructures, the statue and cards."""
+"""Draw the pieces of Helsinki: tiles, superstructures, the statue and cards."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from helsinki_env.drawing import palette
 from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, transform
 from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell, fit_grid, outline_path, square
-from helsinki_env.games.helsinki.render.view import COLOURS, card_name
+from helsinki_env.games.helsinki.components import COLOURS
+from helsinki_env.games.helsinki.render.view import card_name
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
 
 
 def _facets(middles: Iterable[tuple[float, float]], h: float) -> tuple[str, str, str]:
-    """Return the lit (north), shaded (east) and dark (south) sides of tent roofs of half-width `h`."""
+    """Return paths of the lit (north), shaded (east) and dark (south) sides of tent roofs of half-width `h`."""
     q, w = num(h), num(2 * h)
     north, east, south = "", "", ""
     for x, y in middles:

@@ -1,4 +1,4 @@
-"""A player's area: the board, the meadow, the hand and the score."""
+"""Draw the area of a player: the board, the meadow, the hand and the score."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import Box, Canvas, num
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.senate import frame, plate
-from helsinki_env.games.helsinki.render.view import BOARD_SIZE, COLOURS
+from helsinki_env.games.helsinki.render.view import BOARD_SIZE
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
@@ -25,7 +26,7 @@ def board_side(cell: float, wall: float) -> float:
 
 
 def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float) -> None:
-    """Draw the paving and, under the tiles, golden ground along full rows and columns."""
+    """Draw the paving, and a golden ground along full rows and columns."""
     side = BOARD_SIZE * cell
     canvas.rect(x, y, side, side, fill=palette.PAVING)
     pad = 0.05 * cell
@@ -181,8 +182,8 @@ def board(
 
 
 def _header(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float) -> None:
-    """Draw the token, the name, marks, the score and its parts above a board."""
-    place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat] - 1]
+    """Draw the token, the name, marks and the score above a board."""
+    place = pieces.rank_text(table.places[seat.seat])
     mark = place if table.done else "to move" if seat.seat == table.to_move else ""
     score_w = pieces.seat_header(canvas, seat.seat, mark, seat.seat == table.viewer, seat.score, x, y, width)
     bonus = f" (bonus {seat.bonus})" if seat.bonus else ""
@@ -236,7 +237,7 @@ def _hand_title(seat: SeatView, limit: int) -> str:
 
 
 def area(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
-    """Draw a player's area: meadow and hand are to the right of the board with two players, otherwise below it."""
+    """Draw the area of a player in a box; with two players, the hand is to the right of the board, otherwise below."""
     x, y, width, height = box
     if seat.seat == table.to_move:
         canvas.rect(x - 4, y - 4, width + 8, height + 8, r=15, fill=palette.GOLD)

@@ -1,4 +1,4 @@
-"""Draw the senate board: eight spaces for the tokens, eight display cards between them, the piles inside."""
+"""Draw the senate board: eight spaces for tokens, eight display cards between them, and the piles."""
 
 from __future__ import annotations
 

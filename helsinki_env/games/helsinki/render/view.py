@@ -1,7 +1,6 @@
 """View model: the contents of a drawing, read once from a game.
 
-This module implements no rule of play. It recomputes full rows and the current board score from the built cells (rules
-page, 5).
+This module applies no rules, except that it recomputes full lines and the score of a board (rules page, section 5).
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from helsinki_env.drawing.lines import pluralize
-from helsinki_env.engine.positions import cell_list, record_to_namespace
+from helsinki_env.drawing.pieces import BaseTableView
+from helsinki_env.engine.positions import cell_list, or_none, record_to_namespace
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS
 from helsinki_env.games.helsinki.state import PHASES
 
@@ -25,7 +25,7 @@ SIDES = ("north", "east", "south", "west")
 
 @dataclass(frozen=True)
 class Pavilion:
-    """One pavilion tile on a board: color index 0..4, number of roofs, cells 0..48 ascending."""
+    """A pavilion tile on a board: color index, number of roofs, and ascending cells (``7 * row + column``)."""
 
     colour: int
     roofs: int
@@ -34,9 +34,9 @@ class Pavilion:
 
 @dataclass(frozen=True)
 class SeatView:
-    """One player's area.
+    """The area of a player.
 
-    `faces` are the card types shown face up, `backs` is the number of cards shown face down.
+    `faces` are the card types shown face up, and `backs` is the number of cards shown face down.
     """
 
     seat: int
@@ -61,32 +61,23 @@ class SeatView:
 
     @property
     def score(self) -> int:
-        """Points made in play plus the board's score if the game ended now."""
+        """Points made in play plus the current points of the board."""
         return self.points + self.board_points
 
     @property
     def side(self) -> int | None:
-        """Side of the senate board with the token (0 north, clockwise), None before the start."""
+        """Side of the senate board with the token (0 north, clockwise); None before the start."""
         return None if self.token is None else self.token // 2
 
 
 @dataclass(frozen=True)
-class TableView:
+class TableView(BaseTableView):
     """The whole game, indexed as in the position format. When the game is over, `to_move` is the winner."""
 
-    players: int
     seats: tuple[SeatView, ...]
-    viewer: int | None
-    phase: str
-    to_move: int
-    round: int
     last_round: bool
-    done: bool
     dry_roads: bool
     covered: frozenset[int]
-    draw_pile: int
-    discard: tuple[int, ...]
-    display: tuple[int | None, ...]
     tile_supply: tuple[tuple[int, ...], ...]
     wild_tiles: int
     superstructures: int
@@ -98,19 +89,13 @@ class TableView:
     lifted: int | None
     headline: str
     detail: str
-    places: tuple[int, ...]
-
-    @property
-    def hand_seat(self) -> int:
-        """The seat whose hand is playable: the viewer, or the seat to move."""
-        return self.to_move if self.viewer is None else self.viewer
 
 
 # the parts of a state
 
 
 def _hand(held: list[int], known: list[int], hidden: bool) -> tuple[tuple[int, ...], int]:
-    """Return the face-up card types and the number of backs; other hands show only known cards."""
+    """Return the card types shown face up and the number of backs; hidden hands show only known cards."""
     faces = tuple(kind for kind, count in enumerate(known if hidden else held) for _ in range(count))
     return faces, sum(held) - len(faces)
 
@@ -140,7 +125,7 @@ def _seat(p: SimpleNamespace, t: Any, number: int, viewer: int | None, component
         denied=frozenset(cell_list(p.denied[number])),
         faces=faces,
         backs=backs,
-        token=_or_none(p.token[number]),
+        token=or_none(p.token[number]),
         points=p.points[number],
         bonus=None if p.bonus[number] < 0 else components.bonus_cards[p.bonus[number]],
         limit_lifted=bool(p.limit_lifted[number]),
@@ -152,24 +137,14 @@ def _seat(p: SimpleNamespace, t: Any, number: int, viewer: int | None, component
     )
 
 
-def _or_none(number: int) -> int | None:
-    return None if number < 0 else number
-
-
 def card_name(kind: int, components: Components) -> str:
     """Return a card type in words: ``wild card``, ``blue 3``."""
     colour = components.card_color(kind)
     return "wild card" if colour < 0 else f"{COLOURS[colour]} {components.card_number(kind)}"
 
 
-def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
-    """Rank 1, 2, ... of every seat: by score, ties go to the later seat (rules page, 5)."""
-    order = sorted(range(len(seats)), key=lambda s: (-seats[s].score, -s))
-    return tuple(order.index(s) + 1 for s in range(len(seats)))
-
-
 def _decision(p: SimpleNamespace, phase: str, side: int | None, limit: int) -> tuple[str, str]:
-    """Describe the pending action: a headline that follows the player's name, and a detail (may be empty)."""
+    """Return the pending action in words: a headline that follows the player's name, and an optional detail."""
     origin = "" if side is None else f" from the {SIDES[side]}"
     if phase == "START":
         return "places the first token", "The others follow on every second space, clockwise"
@@ -207,8 +182,8 @@ def read_table_view(game: HelsinkiGame, viewer: int | None = None) -> TableView:
     viewer, components, t = game.validate_viewer(viewer), game.config.component_set, game.config.tables[0]
     p = record_to_namespace(game.state)
     seats = tuple(_seat(p, t, number, viewer, components) for number in range(p.players))
-    phase, done, places = PHASES[p.phase], bool(p.done), _places(seats)
-    to_move = places.index(1) if done else p.seat
+    phase, done, places = PHASES[p.phase], bool(p.done), tuple(game.ranks().tolist())
+    to_move = places.index(0) if done else p.seat
     headline, detail = _decision(p, phase, seats[to_move].side, components.hand_limit)
     if done:
         score = seats[to_move].score
@@ -216,28 +191,22 @@ def read_table_view(game: HelsinkiGame, viewer: int | None = None) -> TableView:
         headline, detail = ("wins the game", f"{score} points" + (": a tie goes to the later seat" if tied else ""))
     sizes = len(ROOFS)
     return TableView(
-        players=p.players,
+        **BaseTableView.common_fields(p, phase, viewer),
         seats=seats,
-        viewer=viewer,
-        phase=phase,
         to_move=to_move,
-        round=p.round_number,
         last_round=bool(p.last_round),
-        done=done,
         dry_roads=bool(p.dry_roads),
         covered=frozenset(cell_list(p.covered)),
-        draw_pile=p.pile_size,
         discard=tuple(p.discard[: components.types]),
-        display=tuple(map(_or_none, p.display)),
         tile_supply=tuple(tuple(p.supply[sizes * i : sizes * (i + 1)]) for i in range(len(COLOURS))),
         wild_tiles=p.wild_supply,
         superstructures=p.superstructure_supply,
         bonus_cards=tuple(value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1),
-        card=_or_none(p.card),
+        card=or_none(p.card),
         paid=tuple(p.paid[: p.paid_count]),
         to_pay=p.to_pay,
         any_side=bool(p.any_side),
-        lifted=_or_none(p.lifted),
+        lifted=or_none(p.lifted),
         headline=headline,
         detail=detail,
         places=places,
@@ -245,28 +214,13 @@ def read_table_view(game: HelsinkiGame, viewer: int | None = None) -> TableView:
 
 
 def action_index(name: str) -> int:
-    """Return the fixed id of a board action."""
+    """Return the id of a board action."""
     return BOARD_ACTIONS.index(name)
 
 
 def discard_by_color(table: TableView, components: Components) -> tuple[int, ...]:
-    """Number of cards in the discard pile per color, wild last: six numbers."""
+    """Return the number of cards in the discard pile for each color, wild cards last."""
     counts = [0] * (len(COLOURS) + 1)
     for kind, amount in enumerate(table.discard):
         counts[components.card_color(kind)] += amount  # the wild card has color -1, the last entry
     return tuple(counts)
-
-
-__all__ = [
-    "BOARD_SIZE",
-    "COLOURS",
-    "ROOFS",
-    "SIDES",
-    "Pavilion",
-    "SeatView",
-    "TableView",
-    "action_index",
-    "card_name",
-    "discard_by_color",
-    "read_table_view",
-]

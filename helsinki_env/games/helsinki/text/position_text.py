@@ -1,6 +1,6 @@
-"""A position of Helsinki and the events of an action in words, from what a seat sees.
+"""Positions of Helsinki and the events of an action in words, as one seat sees them.
 
-Every value of a position appears in its text.
+The text contains every value of the position.
 """
 
 from __future__ import annotations
@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from helsinki_env.drawing.lines import pluralize
+from helsinki_env.drawing.lines import counts_text, pluralize, slots_text
 from helsinki_env.engine.positions import seen_hand
 from helsinki_env.games.helsinki.actions import SIDES
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame
-from helsinki_env.games.helsinki.notation import card_to_string
+from helsinki_env.games.helsinki.notation import card_names
 from helsinki_env.games.helsinki.render.view import BOARD_SIZE, read_table_view
 
-__all__ = ["PENDING", "cell_name", "cells_text", "describe_events", "position_lines"]
-
-
-#: Sentences for the keys of `pending`; the text of the value replaces the braces.
+#: Sentence for each key of `pending`; the text of the value replaces the braces.
 PENDING = {
     "move": "The longer move is paid for: at least 4 and at most {} spaces.",
     "drew": "Cards were drawn in this turn.",
@@ -60,27 +57,16 @@ def cells_text(cells: Sequence[int]) -> str:
 
 def cards_text(cards: Sequence[int | None], components: Components) -> str:
     """Return card types as a list in words; ``?`` stands for an unknown card."""
-    return ", ".join("?" if card is None else card_to_string(card, components) for card in cards) or "none"
-
-
-def card_counts(counts: Sequence[int], components: Components) -> str:
-    """Return counts by card type in words, such as ``blue 1/2 x2, wild x1``."""
-    held = [f"{card_to_string(card, components)} x{count}" for card, count in enumerate(counts) if count]
-    return ", ".join(held) or "none"
+    names = card_names(components)
+    return ", ".join("?" if card is None else names[card] for card in cards) or "none"
 
 
 def _names(actions: Sequence[int]) -> str:
     return ", ".join(BOARD_ACTIONS[action] for action in actions) or "none"
 
 
-def display_text(display: Sequence[int | None], components: Components) -> str:
-    """Return the display by slot."""
-    shown = (f"{i} {'empty' if card is None else card_to_string(card, components)}" for i, card in enumerate(display))
-    return "; ".join(shown)
-
-
 def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int) -> list[str]:
-    """Return the copy of a position for the seat `viewer`, from `to_dict(game, viewer)`, in words, in lines."""
+    """Return the lines of a position in words; `position` is `to_dict(game, viewer)`."""
     table, components = read_table_view(game, viewer), game.config.component_set
     p = position
     lines = [f"Helsinki, {p['players']} players. You are player {viewer}."]
@@ -92,8 +78,8 @@ def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int)
     lines += _pending_lines(p["pending"], components)
     lines += [
         "",
-        f"Display by slot: {display_text(p['display'], components)}",
-        f"Draw pile: {p['draw_pile']}. Discard pile: {card_counts(p['discard_pile'], components)}",
+        f"Display by slot: {slots_text(card_names(components), p['display'])}",
+        f"Draw pile: {p['draw_pile']}. Discard pile: {counts_text(card_names(components), p['discard_pile'])}",
         f"Tiles left of {', '.join(map(str, ROOFS))} roofs: "
         + "; ".join(f"{colour} {' '.join(map(str, p['tile_supply'][colour]))}" for colour in COLOURS),
         f"Wild tiles left: {p['wild_tiles']}. Superstructures left: {p['superstructures']}.",
@@ -108,17 +94,17 @@ def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int)
 
 
 def _pending_lines(pending: Mapping[str, Any], components: Components) -> list[str]:
-    """Return what the turn in progress remembers, one sentence for each key."""
+    """Return a sentence for each pending key and its value."""
     lines = []
     for key, value in pending.items():
         if key in ("card", "last_discard"):
-            value = card_to_string(value, components)
+            value = card_names(components)[value]
         elif key in ("lifted", "last_roof"):
             value = cell_name(value)
         elif key == "paid":
             value = cards_text(value, components)
         elif key == "reshuffled":
-            value = card_counts(value, components)
+            value = counts_text(card_names(components), value)
         elif key == "unseen_draws":
             value = "; ".join(f"player {seat} {cards_text(cards, components)}" for seat, cards in enumerate(value))
         lines.append(PENDING[key].format(value))
@@ -126,7 +112,7 @@ def _pending_lines(pending: Mapping[str, Any], components: Components) -> list[s
 
 
 def _seat_lines(p: Mapping[str, Any], score: int, components: Components, number: int, viewer: int) -> list[str]:
-    """Return a player's area in words."""
+    """Return the area of a player in words."""
     seat = p["seats"][number]
     token = seat["token"]
     where = "not placed" if token is None else f"space {token} ({SIDES[token // 2]})"
@@ -145,10 +131,10 @@ def _seat_lines(p: Mapping[str, Any], score: int, components: Components, number
     if seat["limit_lifted"]:
         lines.append("  The hand limit is lifted.")
     if number == viewer:
-        lines.append(f"  Hand of {size}: {card_counts(hand, components)}")
-        lines.append(f"  Of these, the others know: {card_counts(known, components)}")
+        lines.append(f"  Hand of {size}: {counts_text(card_names(components), hand)}")
+        lines.append(f"  Of these, the others know: {counts_text(card_names(components), known)}")
     else:
-        lines.append(f"  Hand of {size}; known cards: {card_counts(known, components)}")
+        lines.append(f"  Hand of {size}; known cards: {counts_text(card_names(components), known)}")
     built = [f"{one['colour']} {one['roofs']}: {cells_text(one['cells'])}" for one in seat["pavilions"]]
     lines.append(f"  Pavilions in the order built: {'; '.join(built) or 'none'}")
     return lines + [f"  {row}" for row in _grid(seat, components)]
@@ -171,12 +157,12 @@ def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
 def describe_events(
     before: Mapping[str, Any] | None, after: Mapping[str, Any], components: Components, viewer: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the visible consequences of an action in sentences, each with whether only the viewer sees it.
+    """Yield sentences on the visible consequences of an action, each with whether only the viewer sees it.
 
-    `before` and `after` are the copies of the position for the seat `viewer`; `before` is None for the deal.
+    `before` and `after` are copies of the position for the seat `viewer`; `before` is None for the deal.
     """
     if before is None:
-        yield f"The display by slot: {display_text(after['display'], components)}.", False
+        yield f"The display by slot: {slots_text(card_names(components), after['display'])}.", False
         yield f"The draw pile has {pluralize(after['draw_pile'], 'card')}.", False
         return
     for number, (then, now) in enumerate(zip(before["seats"], after["seats"], strict=True)):
@@ -201,7 +187,7 @@ def _gain(then: Sequence[int], now: Sequence[int]) -> list[int]:
 def _seat_events(
     number: int, then: Mapping[str, Any], now: Mapping[str, Any], components: Components, viewer: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the changes of a player's area."""
+    """Yield the changes in the area of a player."""
     who = f"Player {number}"
     if now["token"] != then["token"]:
         yield f"The token of player {number} is on space {now['token']}.", False
@@ -222,12 +208,12 @@ def _seat_events(
     shown = _gain(known_then, known_now)
     unseen = size_now - size_then - sum(shown)
     if any(shown):
-        yield f"{who} takes, seen by all: {card_counts(shown, components)}.", False
+        yield f"{who} takes, seen by all: {counts_text(card_names(components), shown)}.", False
     if unseen > 0:
         yield f"{who} draws {pluralize(unseen, 'card')} from the draw pile.", False
         if number == viewer:
             drawn = _gain(shown, _gain(then["hand"], now["hand"]))
-            yield f"You draw {card_counts(drawn, components)}.", True
+            yield f"You draw {counts_text(card_names(components), drawn)}.", True
     if now["limit_lifted"] != then["limit_lifted"]:
         yield f"The hand limit of player {number} {'is lifted' if now['limit_lifted'] else 'applies again'}.", False
 
@@ -235,12 +221,12 @@ def _seat_events(
 def _table_events(
     before: Mapping[str, Any], after: Mapping[str, Any], components: Components
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the changes of the display and the piles."""
+    """Yield the changes in the display and the piles."""
     discarded = _gain(before["discard_pile"], after["discard_pile"])
     if any(discarded):
-        yield f"To the discard pile: {card_counts(discarded, components)}.", False
+        yield f"To the discard pile: {counts_text(card_names(components), discarded)}.", False
     if after["display"] != before["display"]:
-        yield f"The display by slot: {display_text(after['display'], components)}.", False
+        yield f"The display by slot: {slots_text(card_names(components), after['display'])}.", False
     if sum(after["discard_pile"]) < sum(before["discard_pile"]) or after["draw_pile"] > before["draw_pile"]:
         yield "The discard pile is shuffled into a new draw pile.", False
     if after["draw_pile"] != before["draw_pile"]:
