@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -20,12 +21,12 @@ from helsinki_env import (
     copenhagen_v0,
     helsinki_v0,
 )
-from helsinki_env.engine.spec import GameSpec, spec_by_name
+from helsinki_env.engine.spec import GameSpec, spec_by_name, spec_of
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame as Copenhagen
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.config import HelsinkiConfig
-from tests.copenhagen.support import built_position
+from tests.copenhagen.positions import built_position
 from tests.support import positions
 
 __all__ = [
@@ -79,9 +80,15 @@ class TestedGame:
         return self.spec.game(rng.choice(self.configs), seed=rng.getrandbits(32))
 
 
+@cache
+def _kinds(config: Any) -> list[str]:
+    """The kind of each action id."""
+    return [kind for kind, size in spec_of(config).action_kinds(config) for _ in range(size)]
+
+
 def rare_action(game: Any, rng: random.Random) -> int:
     """Any kind of legal action with the same probability, and then one of the kind: kinds that are rare come up."""
-    kinds = [kind for kind, size in game.spec.action_kinds(game.config) for _ in range(size)]
+    kinds = _kinds(game.config)
     legal = game.legal_actions().tolist()
     kind = rng.choice(sorted({kinds[action] for action in legal}))
     return int(rng.choice([action for action in legal if kinds[action] == kind]))

@@ -29,7 +29,8 @@ from helsinki_env.games.helsinki import bits, legal, observation, score, shapes,
 from helsinki_env.games.helsinki.components import ROOFS
 from helsinki_env.games.helsinki.game import apply_setup
 from helsinki_env.games.helsinki.state_from_observation import states_from_observations
-from tests.oracles.helsinki import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
+from tests.oracles.helsinki import entry_paths, neighbours, orientations, slide
+from tests.oracles.shared import GOLDEN, first_word, mix
 from tests.support.positions import COMPONENTS
 
 CELLS = st.sets(st.integers(0, 48))

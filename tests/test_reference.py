@@ -18,10 +18,9 @@ from tests.oracles.helsinki import (
     brute_force_legal_actions,
     decode,
     encode,
-    first_word,
-    mix,
     orientations,
 )
+from tests.oracles.shared import first_word, mix
 
 Data = dict[str, Any]
 Tile = tuple[str, list[int]]  # colour and cells

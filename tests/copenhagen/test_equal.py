@@ -27,7 +27,7 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.yaml_files import find_yaml
-from tests.copenhagen.support import Position, built_position, choose_rare, choose_uniformly, position
+from tests.copenhagen.positions import Position, built_position, choose_rare, choose_uniformly, position
 from tests.oracles.copenhagen import (
     COLUMNS,
     END_CARD,
@@ -278,7 +278,7 @@ def test_more_games_and_turns_agree_and_everything_rare_occurs(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "refused", [position(display=(None, 1, 2, 3, 4, 0, 1)), position(end_card=False)], ids=["display", "end card"]
+    "refused", [position(display=(None, 1, 2, 3, 4, 0, 1)), position(draw_pile=[0, 1])], ids=["display", "end card"]
 )
 def test_both_refuse_what_the_rules_page_names(refused: Position) -> None:
     for implementation in (CopenhagenGame, ReferenceGame):

@@ -28,8 +28,7 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.observation import OBSERVATION_SIZE as FEATURES
 from helsinki_env.games.copenhagen.state import MAX_SEATS, new_states
-from tests.copenhagen.positions import act, position, row, seat, tile
-from tests.copenhagen.support import built_position
+from tests.copenhagen.positions import act, built_position, position, row, seat, tile
 from tests.copenhagen.test_equal import random_config
 
 CONFIG = CopenhagenConfig()

@@ -26,10 +26,10 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.state import END_CARD, new_states
 from tests.copenhagen import positions
-from tests.copenhagen.support import built_position
+from tests.copenhagen.positions import built_position
 from tests.copenhagen.test_equal import random_config
-from tests.copenhagen.test_legal import choose
 from tests.copenhagen.test_setup import written
+from tests.games import rare_action
 from tests.oracles.copenhagen import ReferenceGame, brute_force_legal_actions
 from tests.test_redeal import check as check_any
 
@@ -48,7 +48,7 @@ def built(number: int, components: str = "copenhagen") -> Iterator[CopenhagenGam
         yield game
         if game.done:
             return
-        game.step(choose(rng, game.legal_actions().tolist()))
+        game.step(rare_action(game, rng))
 
 
 def check(game: CopenhagenGame, viewer: int, seed: int) -> CopenhagenGame:
@@ -66,7 +66,7 @@ def test_every_step_of_whole_games(players: int) -> None:
         while not game.done:
             for viewer in range(players):
                 different += check(game, viewer, seed + 100) != game
-            game.step(choose(rng, game.legal_actions().tolist()))
+            game.step(rare_action(game, rng))
         for viewer in range(players):
             check(game, viewer, seed + 100)
     assert different > 100
@@ -112,7 +112,7 @@ def _more_known_than_held(game: CopenhagenGame) -> None:
 def test_a_position_that_no_game_leads_to(spoil: Callable[[CopenhagenGame], None], players: int) -> None:
     rng, game = random.Random(5), CopenhagenGame(CopenhagenConfig(players), seed=5)
     while not (game.state.end_card and game.state.pile_size < 20):  # with three, the pile was made anew
-        game.step(choose(rng, game.legal_actions().tolist()))
+        game.step(rare_action(game, rng))
     assert determinize(game, 0) != game
     spoil(game)
     with pytest.raises(DeterminizationError, match="the observation of seat 0"):

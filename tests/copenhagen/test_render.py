@@ -28,6 +28,7 @@ from tests.copenhagen.positions import (
     act,
     argument_of,
     build,
+    built_position,
     game,
     position,
     rich,
@@ -35,7 +36,6 @@ from tests.copenhagen.positions import (
     seat,
     tile,
 )
-from tests.copenhagen.support import built_position
 from tests.support.pictures import parts, words
 from tests.support.unchecked import unchecked
 

@@ -27,10 +27,9 @@ from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.observation import FIELDS, unpack
 from helsinki_env.games.copenhagen.state import PHASES, TILES
 from helsinki_env.games.copenhagen.state_from_observation import states_from_observations
-from tests.copenhagen.positions import rich
-from tests.copenhagen.support import built_position
+from tests.copenhagen.positions import built_position, rich
 from tests.copenhagen.test_equal import another_box, random_config
-from tests.copenhagen.test_legal import choose
+from tests.games import rare_action
 from tests.test_restore import check as check_any
 
 
@@ -40,7 +39,7 @@ def moments(rng: random.Random, game: CopenhagenGame, most: int = 1000) -> Itera
         if game.done:
             return
         yield game.clone()
-        game.step(choose(rng, game.legal_actions().tolist()))
+        game.step(rare_action(game, rng))
 
 
 def some_games(count: int, components: str = "copenhagen") -> Iterator[CopenhagenGame]:

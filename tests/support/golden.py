@@ -23,7 +23,8 @@ from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.game import action_table
 from helsinki_env.games.helsinki.state import States
-from tests.oracles.helsinki import GOLDEN, MASK64, decode, mix
+from tests.oracles.helsinki import decode
+from tests.oracles.shared import GOLDEN, MASK64, mix
 from tests.support.positions import Position, rich_deal
 
 TESTS = Path(__file__).resolve().parent.parent
