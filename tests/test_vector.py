@@ -28,7 +28,8 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.vector import GameVectorEnv
-from tests.games import GAMES, TestedGame
+from helsinki_env.games.copenhagen.episodes import RandomEpisodes as CopenhagenEpisodes
+from tests.games import EACH_GAME, GAMES, TestedGame
 from tests.test_aec import expected_rewards
 
 HELSINKI, COPENHAGEN = GAMES
@@ -42,6 +43,10 @@ OF_COPENHAGEN: tuple[dict[str, Any], ...] = (
     {"num_players": 3, "denied": [[1], [], [4]], "reward": "rank"},
     {"num_players": 4, "reward": "margin"},
 )
+EPISODES: dict[str, Any] = {
+    "helsinki": RandomEpisodes(num_players=(2, 3, 4), covered=(0, 5), denied=(0, 2), dry_roads=(False, True)),
+    "copenhagen": CopenhagenEpisodes(num_players=(2, 3, 4), denied=(0, 4)),
+}
 MODES = tuple(AutoresetMode)
 STEPS = 600 if JIT else 150
 SIZE = 5 if JIT else 2
@@ -57,7 +62,7 @@ def choose(obs: dict[str, npt.NDArray[np.int8]], words: npt.NDArray[np.uint64]) 
     return sample_actions(obs["action_mask"], words)
 
 
-def play(env: HelsinkiVectorEnv, obs: Any, steps: int, seed: int = 0) -> list[Any]:
+def play(env: GameVectorEnv, obs: Any, steps: int, seed: int = 0) -> list[Any]:
     """Play on at random and return everything that came back, as copies."""
     words = random_keys(env.num_envs, seed)
     seen = []
@@ -200,11 +205,12 @@ def test_the_modes_deal_the_same_episodes() -> None:
 
 @pytest.mark.skipif(not JIT, reason="interpreted kernels are too slow for batches")
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_a_game_depends_neither_on_the_batch_nor_on_threads(mode: AutoresetMode) -> None:
-    episodes = RandomEpisodes(num_players=(2, 3, 4), covered=(0, 5), denied=(0, 2), dry_roads=(False, True))
+@EACH_GAME
+def test_a_game_depends_neither_on_the_batch_nor_on_threads(game: TestedGame, mode: AutoresetMode) -> None:
+    episodes = EPISODES[game.name]
     found = []
     for size, threads in ((64, 1), (64, 2), (64, 3), (9, 1), (9, 4)):
-        env = HelsinkiVectorEnv(size, autoreset_mode=mode, num_threads=threads, episodes=episodes)
+        env = game.vector_env(size, autoreset_mode=mode, num_threads=threads, episodes=episodes)
         obs, _ = env.reset(seed=2)
         obs = play(env, obs, 400)[-1][0]
         found.append(
@@ -247,14 +253,15 @@ def test_a_forked_process_goes_on_with_threads_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_an_illegal_action_leaves_everything_unchanged(mode: AutoresetMode) -> None:
-    env = HelsinkiVectorEnv(4, autoreset_mode=mode, num_players=3)
+@EACH_GAME
+def test_an_illegal_action_leaves_everything_unchanged(game: TestedGame, mode: AutoresetMode) -> None:
+    env = game.vector_env(4, autoreset_mode=mode, num_players=3)
     obs, _ = env.reset(seed=1)
     words = random_keys(4, 1)
     for _ in range(37):
         obs = env.step(choose(obs, words))[0]
     before = env.get_state()
-    for bad in (-1, 0, 5, 554, 2**40):
+    for bad in (-1, int((obs["action_mask"][2] == 0).argmax()), 10**3, 2**40):
         actions = choose(obs, words.copy())
         actions[2] = bad
         with pytest.raises(
@@ -512,8 +519,9 @@ def test_copies_go_on_alike(mode: AutoresetMode) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_state_can_be_brought_back_more_than_once(mode: AutoresetMode) -> None:
-    env = HelsinkiVectorEnv(3, num_players=4, autoreset_mode=mode)
+@EACH_GAME
+def test_a_state_can_be_brought_back_more_than_once(game: TestedGame, mode: AutoresetMode) -> None:
+    env = game.vector_env(3, num_players=4, autoreset_mode=mode)
     obs, info = env.reset(seed=1)
     obs, *_, info = play(env, obs, 50)[-1]
     state = pickle.loads(pickle.dumps(env.get_state()))
@@ -521,7 +529,7 @@ def test_a_state_can_be_brought_back_more_than_once(mode: AutoresetMode) -> None
     for _ in range(2):
         assert same(env.set_state(state), (obs, info))
         assert same(play(env, obs, 60, seed=1), seen)
-    other = HelsinkiVectorEnv(3, num_players=4, autoreset_mode=mode)  # which has not dealt anything
+    other = game.vector_env(3, num_players=4, autoreset_mode=mode)  # which has not dealt anything
     assert same(other.set_state(state), (obs, info))
     assert same(play(other, obs, 60, seed=1), seen)
 
@@ -546,7 +554,7 @@ def test_a_state_that_does_not_fit_changes_nothing() -> None:
 
 
 #: A field of a record, what somebody wrote there, and the field that is named.
-BROKEN: tuple[tuple[str, Any, str], ...] = (
+OF_HELSINKI: tuple[tuple[str, Any, str], ...] = (
     ("players", 5, "players: found 5, expected 2 to 4"),
     ("seat", 3, "to_move: found 3, expected a seat from 0 to 1"),
     ("phase", 17, "phase: found 17, expected 0 to 9"),
@@ -568,11 +576,20 @@ BROKEN: tuple[tuple[str, Any, str], ...] = (
     ("move", 3, "pending.move: found 3, expected a whole number from 5 to 6"),
     ("wilds_left", 1, "pending.wilds_left: found 1, expected in phase MOVE only the keys"),
 )
+BROKEN = [
+    *((HELSINKI, *broken) for broken in OF_HELSINKI),
+    (COPENHAGEN, "players", 5, "players: found 5"),
+    (COPENHAGEN, "seat", 3, "to_move: found 3"),
+    (COPENHAGEN, "phase", 9, "phase: found 9"),
+    (COPENHAGEN, "pile_size", 120, "pile_size: found 120"),
+    (COPENHAGEN, "hand", -1, r"hand\[0, 0\]: found -1"),
+    (COPENHAGEN, "points", 50, r"seats\[0\].points: found 50"),
+]
 
 
-@pytest.mark.parametrize(("field", "value", "message"), BROKEN)
-def test_a_state_that_cannot_be_changes_nothing(field: str, value: Any, message: str) -> None:
-    env = HelsinkiVectorEnv(3)
+@pytest.mark.parametrize(("game", "field", "value", "message"), BROKEN)
+def test_a_state_that_cannot_be_changes_nothing(game: TestedGame, field: str, value: Any, message: str) -> None:
+    env = game.vector_env(3)
     obs, _ = env.reset(seed=1)
     env.step(choose(obs, random_keys(3)))
     before = env.get_state()
@@ -785,13 +802,13 @@ def test_options_are_a_mapping(options: Any) -> None:
     assert same(env.get_state(), before)
 
 
-def test_drawings() -> None:
-    env = HelsinkiVectorEnv(2, render_mode="ansi")
+@EACH_GAME
+def test_drawings(game: TestedGame) -> None:
+    env = game.vector_env(2, render_mode="ansi")
     env.reset(seed=1)
-    drawn = env.render()
-    assert drawn is not None
-    assert len(drawn) == 2
-    assert all("HELSINKI" in text for text in drawn)
+    one, other = env.render()
+    assert one != other
+    assert game.name.upper() in one
     env.render_mode = None
     with pytest.warns(UserWarning, match="render_mode"):
         assert env.render() is None

@@ -14,7 +14,7 @@ import yaml
 from helsinki_env.games.copenhagen.components import ComponentError, load_components
 from helsinki_env.games.copenhagen.config import ConfigError, CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from helsinki_env.games.copenhagen.state import GAME, new_states
+from helsinki_env.games.copenhagen.state import GAME
 from helsinki_env.utils.yaml_files import configs_folder
 
 SHIPPED = yaml.safe_load((configs_folder() / "components" / "copenhagen.yaml").read_text(encoding="utf-8"))
@@ -149,23 +149,3 @@ def test_configurations_that_cannot_be_played(values: dict[str, Any], message: s
 def test_a_record_is_small_and_aligned() -> None:
     assert GAME.itemsize <= 1024
     assert GAME.isalignedstruct
-
-
-def test_the_same_seed_deals_the_same_game() -> None:
-    assert CopenhagenGame(seed=3) == CopenhagenGame(seed=3)
-    assert CopenhagenGame(seed=3) != CopenhagenGame(seed=4)
-    assert CopenhagenGame(seed=3, stream=1) != CopenhagenGame(seed=3)
-    with pytest.raises(ValueError, match="seed: found -1"):
-        CopenhagenGame(seed=-1)
-
-
-def test_copies_are_independent() -> None:
-    game = CopenhagenGame(seed=3)
-    copy = game.clone()
-    copy.step(int(copy.legal_actions()[0]))
-    assert game == CopenhagenGame(seed=3) != copy
-    assert CopenhagenGame.from_state(game.config, copy.state) == copy
-    with pytest.raises(ValueError, match="found one of 2 players, expected 3"):
-        CopenhagenGame.from_state(CopenhagenConfig(3), game.state)
-    with pytest.raises(ValueError, match="expected one record of a batch"):
-        CopenhagenGame.from_state(game.config, new_states(1))
