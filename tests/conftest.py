@@ -147,7 +147,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Iterator[None]:
-    """Skip tests whose fixtures need an extra that is not installed."""
+    """Skip tests that need an extra that is not installed, or whose fixtures need it."""
     try:
         yield
     except Exception as problem:
@@ -155,14 +155,7 @@ def pytest_runtest_setup() -> Iterator[None]:
         raise
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Iterator[None]:
-    """Skip tests that need an extra that is not installed."""
-    try:
-        yield
-    except Exception as problem:
-        _skip_without_extra(problem)
-        raise
+pytest_runtest_call = pytest_runtest_setup
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,7 +12,7 @@ import pytest
 
 import helsinki_env.agents.base
 from helsinki_env import CopenhagenConfig, HelsinkiConfig, HelsinkiGame
-from helsinki_env.agents.base import Player, choose_action, init_streams, next_keys
+from helsinki_env.agents.base import choose_action, init_streams, next_keys
 from helsinki_env.agents.helsinki.greedy import GreedyPlayer, GreedyWeights
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import PlayerError, make_player, player_names
@@ -21,6 +21,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import mix
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.evaluation.match import play_match
+from tests.support.players import check_rows_alone
 
 CONFIGS = [
     HelsinkiConfig(),
@@ -77,20 +78,9 @@ def rows(config: Any, games: int = 40, steps: int = 60) -> tuple[np.ndarray, np.
 
 @pytest.mark.parametrize(("name", "config"), EACH_PLAYER, ids=str)
 def test_decisions_are_legal_and_depend_on_their_row_alone(name: str, config: Any) -> None:
-    player = make_player(name, config)
-    assert isinstance(player, Player)
-    assert player.name == name
-    slow = ":" in name
-    observation, mask = rows(config, games=8 if slow else 40)
-    words = next_keys(init_streams(3, np.arange(len(mask)), 0))
-    actions = player.act(observation, mask, words)
-    assert actions.dtype == np.int64
-    assert mask[np.arange(len(mask)), actions].all()
-    order = np.random.default_rng(0).permutation(len(mask))
-    shuffled = player.act(observation[order], mask[order], words[order])
-    np.testing.assert_array_equal(shuffled, actions[order])
-    for b in range(0, len(mask), 1 if JIT else 20):
-        assert player.act(observation[b : b + 1], mask[b : b + 1], words[b : b + 1]) == actions[b : b + 1]
+    observation, mask = rows(config, games=8 if ":" in name else 40)
+    keys = next_keys(init_streams(3, np.arange(len(mask)), 0))
+    check_rows_alone(make_player(name, config), name, observation, mask, keys, every=1 if JIT else 20)
 
 
 @pytest.mark.skipif(not JIT, reason="kernels only run side by side when they are compiled")
@@ -105,16 +95,6 @@ def test_threads_may_ask_one_player_at_once(name: str) -> None:
         asked = [pool.submit(player.act, observation[part], mask[part], words[part]) for part in 2 * parts]
         for part, answer in zip(2 * parts, asked, strict=True):
             np.testing.assert_array_equal(answer.result(), alone[part])
-
-
-@pytest.mark.parametrize("name", PLAYERS)
-def test_arguments_are_left_alone(name: str) -> None:
-    observation, mask = rows(CONFIGS[0], steps=10)
-    words = init_streams(3, np.arange(len(mask)), 0)
-    before = observation.copy(), mask.copy(), words.copy()
-    make_player(name).act(observation, mask, words)
-    for now, then in zip((observation, mask, words), before, strict=True):
-        np.testing.assert_array_equal(now, then)
 
 
 def test_random_player_takes_every_decision_equally_often() -> None:

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,6 +48,7 @@ from helsinki_env.training.values import compute_gae as advantages_there
 from helsinki_env.training.values import to_seat_order as by_seat_there
 from helsinki_env.training.values import to_viewer_order as from_viewer_there
 from helsinki_env.training.values import viewer_value as own_component_there
+from tests.support.killed import signalled_after_save
 from tests.support.riddle import riddle
 
 pytestmark = [
@@ -420,25 +420,15 @@ def test_a_run_that_is_killed_goes_on_as_if_nothing_had_happened(finished: tuple
     path, whole = finished
     state, killed = tmp_path / "run" / "state.safetensors", 0
     command = [sys.executable, "-c", DRIVER, "train", "--preset", str(path), "--out", str(state.parent), "--seed", "5"]
-    rng, environment = random.Random(1), os.environ | {"COLUMNS": "300"}
+    rng, environment = random.Random(1), os.environ | {"COLUMNS": "300", "PYTHONPATH": str(ROOT)}
     for attempt in range(3):
-        before = state.stat().st_mtime_ns if state.exists() else 0
-        words = [*command, "--device", "cpu", *(["--resume"] if before else [])]
-        with subprocess.Popen(
-            words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        ) as process:  # fmt: skip
-            if attempt < 2:
-                for _ in range(6000):
-                    if process.poll() is not None or (state.exists() and state.stat().st_mtime_ns != before):
-                        break
-                    time.sleep(0.02)
-                time.sleep(0.5 * rng.random())
-                process.send_signal(signal.SIGKILL)
-            shown, _ = process.communicate()
-        killed += process.returncode == -9
+        words = [*command, "--device", "cpu", *(["--resume"] if state.exists() else [])]
+        number = signal.SIGKILL if attempt < 2 else None
+        done = signalled_after_save(words, state, number, 0.5 * rng.random(), environment)
+        killed += done.returncode == -signal.SIGKILL
     assert killed >= 1
-    assert process.returncode == 0, shown
-    assert f"play it as mlp:{state.parent}" in shown
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"play it as mlp:{state.parent}" in done.stdout + done.stderr
     check_same(state.parent, whole)
 
 

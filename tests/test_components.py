@@ -439,7 +439,7 @@ def test_a_deck_too_small_to_deal(tmp_path: Path) -> None:
         "wild": {"copies": 5, "removed_3_players": 0, "removed_2_players": 0},
         "totals": {"per_colour": 2, "players_4": 15, "players_3": 15, "players_2": 14},
     }
-    with pytest.raises(ComponentError, match=r"cards\.totals\.players_4: found 15, expected at least 16"):
+    with pytest.raises(ComponentError, match=r"cards\.totals\.players_4: found 15"):
         load_components(write(tmp_path, data))
 
 
@@ -448,9 +448,9 @@ def test_a_deck_too_small_to_deal(tmp_path: Path) -> None:
     [
         ("shapes: [", "cannot be read as YAML"),
         ("superstructures: 30\nsuperstructures: 31\n", "the key 'superstructures' twice"),
-        ("[1, 2]", "found [1, 2], expected a mapping"),
-        ("1: 2", "1: no such key (found 2), expected one of shapes, tiles"),
-        ("", "tiles: found nothing, expected a mapping"),
+        ("[1, 2]", "found [1, 2]"),
+        ("1: 2", "1: no such key (found 2)"),
+        ("", "tiles: found nothing"),
         ("shapes: !!python/object/apply:os.getcwd []", "cannot be read as YAML"),
         ("? [a, {b: c}]\n: d", "cannot be read as YAML"),
     ],

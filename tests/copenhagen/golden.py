@@ -19,12 +19,11 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import COPENHAGEN, CopenhagenGame
 from tests.support.golden import (
     digest_of,
+    files_of,
     followed,
-    perft_anew,
     pick_batch,
     play_games,
     position_digest,
-    signature_text,
 )
 
 Position = dict[str, Any]
@@ -92,9 +91,5 @@ def _play_group(games: int, config: CopenhagenConfig) -> dict[str, Any]:
 
 
 def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
-    """Every golden file, and what makes its text."""
-    for path in sorted(PERFT.glob("*.json")):
-        yield path, partial(perft_anew, path, "copenhagen")
-    for name in NAMES:
-        yield PLAYTHROUGHS / f"{name}.txt", partial(playthrough, name)
-    yield SIGNATURE, lambda: signature_text(signature())
+    """Yield every golden file of Copenhagen with a function that returns its text."""
+    return files_of(FOLDER, "copenhagen", {name: partial(playthrough, name) for name in NAMES}, signature)

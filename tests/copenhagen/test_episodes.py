@@ -114,15 +114,15 @@ def test_values_are_kept_as_tuples() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_players": 5}, "num_players: found 5, expected 2, 3 or 4, or some of them"),
-        ({"num_players": ()}, "num_players: found (), expected 2, 3 or 4"),
-        ({"num_players": (2, True)}, "num_players: found (2, True), expected 2, 3 or 4"),
-        ({"num_players": "23"}, "num_players: found '23', expected 2, 3 or 4"),
-        ({"denied": 5}, "denied: found 5, expected a number of abilities, or (low, high), from 0 to 4"),
-        ({"denied": (3, 2)}, "denied: found (3, 2), expected a number of abilities"),
-        ({"denied": (0, 1, 2)}, "denied: found (0, 1, 2), expected a number of abilities"),
-        ({"denied": 1.5}, "denied: found 1.5, expected a number of abilities"),
-        ({"denied": -1}, "denied: found -1, expected a number of abilities"),
+        ({"num_players": 5}, "num_players: found 5"),
+        ({"num_players": ()}, "num_players: found ()"),
+        ({"num_players": (2, True)}, "num_players: found (2, True)"),
+        ({"num_players": "23"}, "num_players: found '23'"),
+        ({"denied": 5}, "denied: found 5"),
+        ({"denied": (3, 2)}, "denied: found (3, 2)"),
+        ({"denied": (0, 1, 2)}, "denied: found (0, 1, 2)"),
+        ({"denied": 1.5}, "denied: found 1.5"),
+        ({"denied": -1}, "denied: found -1"),
     ],
 )
 def test_values_that_cannot_be_drawn(arguments: dict[str, Any], message: str) -> None:

@@ -9,12 +9,9 @@ thousand of everything that is rare, takes some tens of minutes on two cores:
 from __future__ import annotations
 
 import json
-import multiprocessing
 import random
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +22,6 @@ import yaml
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.yaml_files import find_yaml
 from tests.copenhagen.positions import Position, built_position, choose_rare, choose_uniformly, position
 from tests.oracles.copenhagen import (
@@ -39,7 +35,7 @@ from tests.oracles.copenhagen import (
     decode,
     row_cells,
 )
-from tests.support.pair import DisagreementError, GamePair, too_rare, what_was_seen
+from tests.support.pair import DisagreementError, GamePair, play_in_processes, too_rare, what_was_seen
 
 USUAL = ("copenhagen",)
 
@@ -306,16 +302,9 @@ def test_a_disagreement_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.timeout(4 * 3600)
 def test_twenty_thousand_games_and_positions_agree_and_everything_rare_occurs_a_thousand_times(tmp_path: Path) -> None:
     chunk, plan = 50, {"random": 20_000, "built": 60_000}
-    started = time.monotonic()
-    seen: Counter[str] = Counter()
     boxes = [*USUAL * 3, another_box(tmp_path)]
     jobs = [(kind, range(n, n + chunk), boxes, 0.02) for kind, count in plan.items() for n in range(0, count, chunk)]
-    with ProcessPoolExecutor(cpu_count(), multiprocessing.get_context("spawn")) as pool:
-        for i, job in enumerate(as_completed([pool.submit(run_batch, *job) for job in jobs]), start=1):
-            seen += job.result()
-            if i % 50 == 0:
-                print(f"{i} of {len(jobs)} batches, {time.monotonic() - started:.0f} s", flush=True)
-    print(f"\n{table(seen, 1000)}\n{time.monotonic() - started:.0f} s")
+    seen = play_in_processes(run_batch, jobs, table)
     assert seen["dealt games"] >= 20_000
     assert seen["built positions"] >= 20_000
     assert not too_rare(seen, RARE, 1000)

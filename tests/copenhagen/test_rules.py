@@ -215,12 +215,6 @@ def test_every_orientation_is_placed_as_drawn(colour: int) -> None:
                 assert game.to_dict()["seats"][0]["tiles"] == [tile(colour, lies.cells, lies.brick)]
 
 
-def test_splitmix64_gives_the_published_numbers() -> None:
-    golden = 0x9E3779B97F4A7C15
-    outputs = [mix((k * golden) & (2**64 - 1)) for k in (1, 2, 3)]
-    assert outputs == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
-
-
 def test_seed_stream_and_episode_each_change_the_game() -> None:
     words = {first_word(seed, stream, episode) for seed in (0, 1) for stream in (0, 1) for episode in (0, 1)}
     assert len(words) == 8

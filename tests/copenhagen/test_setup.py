@@ -38,17 +38,14 @@ def written(folder: Path, **changes: Any) -> Path:
     ("changes", "message"),
     [
         ({"tiles__drawings__blue": ["BW", "WW/B.", "..W/BWW"]}, r"tiles.drawings.blue: found .* list of 4 drawings"),
-        ({"tiles__drawings__blue": ["WW", "WW/B.", "..W/BWW", "BWWWW"]}, r"blue\[0\]: found 'WW', expected one brick"),
-        ({"tiles__drawings__blue": ["BWW", "WW/B.", "..W/BWW", "BWWWW"]}, r"blue\[0\]: found 'BWW', expected 2 cells"),
+        ({"tiles__drawings__blue": ["WW", "WW/B.", "..W/BWW", "BWWWW"]}, r"blue\[0\]: found 'WW'"),
+        ({"tiles__drawings__blue": ["BWW", "WW/B.", "..W/BWW", "BWWWW"]}, r"blue\[0\]: found 'BWW'"),
         ({"tiles__drawings__red": ["B./.W", "WW/B.", "WW/BW", "BWWWW"]}, r"red\[0\]: .* connected edge to edge"),
-        (
-            {"tiles__drawings__red": ["BW.", "WW/B.", "WW/BW", "BWWWW"]},
-            r"red\[0\]: found 'BW\.', expected .* without an empty row or column",
-        ),
-        ({"tiles__drawings__red": ["BX", "WW/B.", "WW/BW", "BWWWW"]}, r"red\[0\]: found 'BX', expected a drawing"),
+        ({"tiles__drawings__red": ["BW.", "WW/B.", "WW/BW", "BWWWW"]}, r"red\[0\]: found 'BW\.'"),
+        ({"tiles__drawings__red": ["BX", "WW/B.", "WW/BW", "BWWWW"]}, r"red\[0\]: found 'BX'"),
         ({"tiles__copies__players_2": [2, 2, 2]}, "tiles.copies.players_2: found"),
         ({"tiles__white": 46}, "tiles.white: found 46"),
-        ({"cards__copies__players_3": 2}, "cards.copies.players_3: found 2, expected at least 3"),
+        ({"cards__copies__players_3": 2}, "cards.copies.players_3: found 2"),
         ({"cards__hands": [2, 3, 3, 8]}, r"cards.hands\[3\]: found 8"),
         ({"cards__last": 0}, "cards.last: found 0"),
         ({"board__coats": [[2, 2], [2, 2]]}, r"board.coats\[1\]: .* expected a cell that is not in the list"),
@@ -130,8 +127,8 @@ def test_a_configuration_keeps_the_facts_that_were_loaded(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"num_players": 5}, "num_players: found 5, expected 2, 3 or 4"),
-        ({"denied": [[1]]}, r"denied: found \[\[1\]\], expected 2 lists of abilities, one for each seat"),
+        ({"num_players": 5}, "num_players: found 5"),
+        ({"denied": [[1]]}, r"denied: found \[\[1\]\]"),
         ({"denied": [[0], []]}, r"denied\[0\]\[0\]: found 0"),
         ({"denied": [["any_cards"], []]}, r"denied\[0\]\[0\]: found 'any_cards'"),
         ({"denied": [[1, "additional_card"], []]}, "each ability once"),

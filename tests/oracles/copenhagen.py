@@ -391,22 +391,6 @@ class ReferenceGame(Reference):
 
     # -- legality (section 3) --------------------------------------------------------------------------------
 
-    def legal_decisions(self) -> list[Decision]:
-        """Return all legal actions, in no particular order; empty when the game is over."""
-        if self.done:
-            return []
-        rules = {
-            MAIN: self._legal_main,
-            TAKE: self._legal_take,
-            DISCARD: self._legal_discard,
-            END: self._legal_end,
-            PLACE: self._legal_place,
-            RECOLOUR: self._legal_recolour,
-            PAY: self._legal_pay,
-            COAT: self._legal_coat,
-        }
-        return list(rules[self.phase]())
-
     def _legal_main(self) -> Iterator[Decision]:
         for colour in range(len(COLOURS)):
             for size in TILE_SIZES:

@@ -388,24 +388,6 @@ class ReferenceGame(Reference):
 
     # -- legality (section 3) --------------------------------------------------------------------------------
 
-    def legal_decisions(self) -> list[Decision]:
-        """Return all legal actions, in no particular order; empty when the game is over."""
-        if self.done:
-            return []
-        rules = {
-            START: self._legal_start,
-            MOVE: self._legal_move,
-            MAIN: self._legal_main,
-            PAY: self._legal_pay,
-            PLACE: self._legal_place,
-            WILD: self._legal_wild,
-            LIFT: self._legal_lift,
-            ROOF: self._legal_roof,
-            DISCARD: self._legal_discard,
-            END: self._legal_end,
-        }
-        return list(rules[self.phase]())
-
     def _legal_start(self) -> Iterator[Decision]:
         for space in range(SPACES):
             yield START, space

@@ -99,7 +99,7 @@ class Reference:
 
     def legal_decisions(self) -> list[Decision]:
         """Return all legal actions, in no particular order; empty when the game is over."""
-        raise NotImplementedError
+        return [] if self.done else list(getattr(self, f"_legal_{self.phase.lower()}")())
 
     def apply(self, decision: Decision) -> None:
         """Apply an action that is assumed to be legal. Does not take END automatically."""

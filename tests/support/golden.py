@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -368,10 +368,17 @@ NAMES = ("two_players", "three_players", "four_players", "dry_roads")
 """The playthroughs."""
 
 
+def files_of(
+    folder: Path, game: str, playthroughs: Mapping[str, Callable[[], str]], signed: Callable[[], dict[str, Any]]
+) -> Iterator[tuple[Path, Callable[[], str]]]:
+    """Yield every golden file of a game with a function that returns its text."""
+    for path in sorted((folder / "perft").glob("*.json")):
+        yield path, partial(perft_anew, path, game)
+    for name, text in playthroughs.items():
+        yield folder / "playthroughs" / f"{name}.txt", text
+    yield folder / "signature.json", lambda: signature_text(signed())
+
+
 def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
-    """Every golden file, and what makes its text. Perft files state their positions themselves."""
-    for path in sorted(PERFT.glob("*.json")):
-        yield path, partial(perft_anew, path, "helsinki")
-    for name in NAMES:
-        yield PLAYTHROUGHS / f"{name}.txt", partial(playthrough, name)
-    yield SIGNATURE, lambda: signature_text(signature())
+    """Yield every golden file of Helsinki with a function that returns its text."""
+    return files_of(PERFT.parent, "helsinki", {name: partial(playthrough, name) for name in NAMES}, signature)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
 from helsinki_env.engine.spec import spec_of
+from helsinki_env.utils.machine import cpu_count
 
-__all__ = ["DisagreementError", "GamePair", "too_rare", "what_was_seen"]
+__all__ = ["DisagreementError", "GamePair", "play_in_processes", "too_rare", "what_was_seen"]
 
 Position = dict[str, Any]
 
@@ -126,3 +130,17 @@ def what_was_seen(seen: Mapping[str, int], groups: Mapping[str, Iterable[str]], 
             mark = "  TOO RARE" if names is rare and seen[name] < least else ""
             lines.append(f"{seen[name]:>10,}  {name}{mark}")
     return "\n".join(lines)
+
+
+def play_in_processes(
+    run: Callable[..., Counter[str]], jobs: Sequence[tuple[Any, ...]], table: Callable[[Counter[str], int], str]
+) -> Counter[str]:
+    """Play batches in parallel, print the progress and the table, and return what was seen."""
+    started, seen = time.monotonic(), Counter[str]()
+    with ProcessPoolExecutor(cpu_count(), multiprocessing.get_context("spawn")) as pool:
+        for i, job in enumerate(as_completed([pool.submit(run, *job) for job in jobs]), start=1):
+            seen += job.result()
+            if i % 50 == 0:
+                print(f"{i} of {len(jobs)} batches, {time.monotonic() - started:.0f} s", flush=True)
+    print(f"\n{table(seen, 1000)}\n{time.monotonic() - started:.0f} s")
+    return seen
