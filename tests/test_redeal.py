@@ -26,6 +26,7 @@ from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests.games import EACH_GAME, TestedGame
 from tests.support import positions
+from tests.support.chances import chi_square
 from tests.test_agreement import configs
 
 #: What a deal may change. Everything else is in view, or says how the game is played.
@@ -171,13 +172,6 @@ def test_wrong_arguments(game: TestedGame) -> None:
 
 
 # how likely deals are
-
-
-def chi_square(counts: dict[tuple[object, ...], float], expected: dict[tuple[object, ...], float]) -> float:
-    """Distance in standard deviations of a chi square test (many degrees of freedom)."""
-    freedom = len(expected) - 1
-    value = sum((counts.get(key, 0.0) - n) ** 2 / n for key, n in expected.items())
-    return float((value - freedom) / (2 * freedom) ** 0.5)
 
 
 def _has_much_to_hide(game: HelsinkiGame) -> bool:

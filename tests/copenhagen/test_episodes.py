@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes, draw_setup
 from helsinki_env.games.copenhagen.game import apply_setup
 from helsinki_env.games.copenhagen.state import GAME, new_states
+from tests.support.chances import far_from_uniform
 
 COUNT = 12_000 if JIT else 60
 
@@ -36,15 +36,6 @@ def begun(episodes: RandomEpisodes, config: CopenhagenConfig | None = None, coun
     return states
 
 
-def far_from_uniform(values: Any, among: int) -> float:
-    """Distance of counts from equal shares, in standard deviations of a chi square test."""
-    counts = Counter(np.asarray(values).tolist())
-    assert len(counts) <= among
-    each = sum(counts.values()) / among
-    value = sum((count - each) ** 2 / each for count in counts.values()) + each * (among - len(counts))
-    return float((value - (among - 1)) / (2 * (among - 1)) ** 0.5)
-
-
 def test_nothing_drawn_is_as_configured() -> None:
     config = CopenhagenConfig(3, denied=[[1], [], [2, 4]])
     states, expected = begun(RandomEpisodes(), config, count=5), new_states(5)
@@ -56,7 +47,7 @@ def test_nothing_drawn_is_as_configured() -> None:
 
 def test_players_are_drawn_uniformly() -> None:
     states = begun(RandomEpisodes(num_players=(2, 3, 4)))
-    assert far_from_uniform(states["players"], 3) < 4
+    assert far_from_uniform(states["players"].tolist(), 3) < 4
     assert not states["denied"].any()
     assert set(begun(RandomEpisodes(num_players=(4, 2)), count=50)["players"]) == {2, 4}
     assert set(begun(RandomEpisodes(num_players=3), count=50)["players"]) == {3}
@@ -74,9 +65,9 @@ def test_denied_abilities_are_drawn_uniformly_for_each_seat() -> None:
         sizes = np.array([int(one).bit_count() for one in denied])
         assert set(sizes) <= {1, 2, 3}
         if JIT:
-            assert far_from_uniform(sizes, 3) < 4
+            assert far_from_uniform(sizes.tolist(), 3) < 4
             for size, sets in ((1, 4), (2, 6), (3, 4)):
-                assert far_from_uniform(denied[sizes == size], sets) < 4
+                assert far_from_uniform(denied[sizes == size].tolist(), sets) < 4
     if JIT:
         four = states[states["players"] == 4]["denied"]
         assert abs((four[:, 0] == four[:, 1]).mean() - (2 / 4 + 1 / 6) / 9) < 0.02, "each seat a set of its own"

@@ -31,6 +31,7 @@ from tests.copenhagen.test_equal import random_config
 from tests.copenhagen.test_setup import written
 from tests.games import rare_action
 from tests.oracles.copenhagen import ReferenceGame, brute_force_legal_actions
+from tests.support.chances import chi_square
 from tests.test_redeal import check as check_any
 
 #: Phases in which the seat to move is bound to go on with what it has in hand.
@@ -137,13 +138,6 @@ TILE = {"colour": "blue", "size": 2}
 # how likely deals are
 
 Outcome = tuple[Any, ...]
-
-
-def distance(counts: Counter[Outcome], expected: dict[Outcome, float]) -> float:
-    """Distance in standard deviations of a chi square test."""
-    freedom = len(expected) - 1
-    value = sum((counts[key] - n) ** 2 / n for key, n in expected.items())
-    return float((value - freedom) / (2 * freedom) ** 0.5)
 
 
 def small_box(folder: Path) -> str:
@@ -320,7 +314,7 @@ def test_deals_are_as_likely_as_they_should_be(tmp_path: Path) -> None:
         hidden, piles = (states["hand"] - states["known"]).tolist(), states["pile"][:, : game.state.pile_size].tolist()
         counts = Counter(outcome_of(*one, known.others) for one in zip(hidden, piles, strict=True))
         assert set(counts) <= set(deals)
-        assert distance(counts, {key: n * ways / total for key, ways in deals.items()}) < 5
+        assert chi_square(counts, {key: n * ways / total for key, ways in deals.items()}) < 5
         compared[kind] += 1
     assert {f"bound {phase}" for phase in BOUND} <= set(compared), compared
     assert sum(compared.values()) > 50, compared
@@ -367,4 +361,4 @@ def test_where_the_end_of_game_card_lies(players: int) -> None:
             total = counts.sum()
             assert total > 100
             expected = {(place,): total / places for place in range(places)}
-            assert distance(Counter({(p,): int(c) for p, c in enumerate(counts) if c}), expected) < 5, (size, counts)
+            assert chi_square(Counter({(p,): int(c) for p, c in enumerate(counts) if c}), expected) < 5, (size, counts)

@@ -14,7 +14,7 @@ import pytest
 
 from helsinki_env.games.copenhagen import render
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, Components, load_components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
@@ -36,18 +36,10 @@ from tests.copenhagen.positions import (
     seat,
     tile,
 )
-from tests.support.pictures import parts, words
+from tests.support.pictures import draw_ansi, draw_svg, parts, words
 from tests.support.unchecked import unchecked
 
 BOX = load_components()
-
-
-def draw_svg(drawn: Position, components: Components | None = None, **options: Any) -> str:
-    return render.svg(unchecked(drawn, components), **options)
-
-
-def draw_ansi(drawn: Position, components: Components | None = None, **options: Any) -> str:
-    return render.ansi(unchecked(drawn, components), **options)
 
 
 def view_of(drawn: Position) -> TableView:

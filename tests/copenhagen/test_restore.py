@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,41 +16,18 @@ from helsinki_env.engine.determinization import (
     DeterminizationError,
     ObservationError,
     determinize_batch,
-    determinize_observation,
-    sample_determinizations,
 )
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.components import load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.observation import FIELDS, unpack
-from helsinki_env.games.copenhagen.state import PHASES, TILES
+from helsinki_env.games.copenhagen.state import PHASES
 from helsinki_env.games.copenhagen.state_from_observation import states_from_observations
-from tests.copenhagen.positions import built_position, rich
-from tests.copenhagen.test_equal import another_box, random_config
-from tests.games import rare_action
+from tests.copenhagen.test_equal import another_box
 from tests.test_restore import check as check_any
-
-
-def moments(rng: random.Random, game: CopenhagenGame, most: int = 1000) -> Iterator[CopenhagenGame]:
-    """The positions of a game played on at random, up to its end."""
-    for _ in range(most):
-        if game.done:
-            return
-        yield game.clone()
-        game.step(rare_action(game, rng))
-
-
-def some_games(count: int, components: str = "copenhagen") -> Iterator[CopenhagenGame]:
-    """Positions from whole games of two, three and four players, and from turns that begin with built ones."""
-    for number in range(count):
-        rng = random.Random(f"restored {number}")
-        yield from moments(rng, CopenhagenGame(random_config(rng, [components]), seed=number))
-        for _ in range(10 if JIT else 1):
-            built = CopenhagenGame.from_dict(built_position(random_config(rng, [components]), rng))
-            yield from moments(rng, built, 6)
-        if components == "copenhagen":
-            yield from moments(rng, CopenhagenGame.from_dict(rich(rng)), 12)
+from tests.test_restore import copenhagen_games as some_games
+from tests.test_restore import moments
 
 
 def check(games: list[CopenhagenGame], components: str) -> None:
@@ -93,20 +69,8 @@ def test_another_box(tmp_path: Path) -> None:
     check(list(some_games(10 if JIT else 1, components)), components)
 
 
-def test_deals_are_those_of_a_redeal_that_had_the_game() -> None:
-    """So a redeal uses nothing that the seat cannot see, and an observation says all that it needs."""
-    for number, game in enumerate(some_games(6 if JIT else 1)):
-        if number % (1 if JIT else 20) == 0:
-            copies = determinize_observation(game.config, game.observation(), 2, seed=number)
-            assert copies.tobytes() == sample_determinizations(game, 2, seed=number).tobytes()
-
-
-def middle(seed: int = 1, players: int = 2, steps: int = 61) -> CopenhagenGame:
-    return list(moments(random.Random(seed), CopenhagenGame(CopenhagenConfig(players), seed=seed), steps))[-1]
-
-
 def test_rounds_and_points_that_are_not_told() -> None:
-    game = middle()
+    game = list(moments(random.Random(1), CopenhagenGame(seed=1), 61))[-1]
     game.state.round_number, game.state.points[0] = 300, 200
     restored = states_from_observations(game.config, game.observation()[None])
     assert (restored["round_number"][0], restored["points"][0, 0]) == (127, 127)
@@ -120,62 +84,6 @@ def changed(seen: Any, name: str, place: Any, value: int) -> Any:
     other = seen.copy()
     unpack(other)[name][place] = value
     return other
-
-
-@pytest.mark.parametrize(
-    ("name", "place", "value", "message"),
-    [
-        ("phase", 0, 2, "phase[0]: found 2"),
-        ("display", 3, 6, "display[3]: found 6"),
-        ("display", 3, -1, "display[3]: found -1"),
-        ("table", 1, 4, "table[1]: found 4"),
-        ("table", 1, 2, "table[1]: found the seat 2"),
-        ("table", 3, 102, "table[3]: found 102"),
-        ("table", 4, 2, "table[4]: found 2"),
-        ("table", 5, 13, "table[5]: found 13"),
-        ("seats", (1, 1), -1, "seats[1, 1]: found -1"),
-        ("seats", (0, 1), 90, "seats[0, 1]: found 90"),
-        ("seats", (1, 0), 0, "seats[1, 0]: found 0"),
-        ("seats", (2, 2), 3, "seats[2, 2]: found 3"),
-        ("tile_supply", (0, 3), 2, "tile_supply[0, 3]: found 2"),
-        ("discard", 4, -128, "discard[4]: found -128"),
-        ("hand", 0, 15, "hand[0]: found 15"),
-        ("reshuffled", 0, 127, "reshuffled[0]: found 127"),
-        ("reshuffled", 0, 1, "reshuffled: found cards"),
-        ("boards", (0, 0, 2, 2), 7, "boards[0, 0, 2, 2]: found 7"),
-        ("boards", (0, 1, 2, 2), TILES + 1, "boards[0, 1, 2, 2]: found 23"),
-        ("boards", (1, 1, 8, 4), TILES, "boards: found numbers of tiles that are no tiles of the box"),
-        ("boards", (1, 0, 8, 4), 3, "boards[1, 0, 8, 4]: found 3"),
-        ("boards", (1, 2, 8, 4), 1, "boards[1, 2, 8, 4]: found 1"),
-        ("boards", (2, 0, 0, 0), 6, "boards[2, 0, 0, 0]: found 6"),
-        ("boards", (1, 3, 0, 0), 1, "boards[1, 3, 0, 0]: found 1"),
-        ("row_coats", (0, 1), 0, "row_coats[0, 1]: found 0"),
-        ("abilities", (3, 0), 1, "abilities[3, 0]: found 1"),
-        ("used", (0, 2), 2, "used[0, 2]: found 2"),
-        ("known", (1, 3), 14, "known: found more cards than the hand holds"),
-        ("known", (0, 3), 14, "known: found more cards than the hand holds"),
-        ("pending", 8, 6, "pending[8]: found 6"),
-        ("pending", 9, 9, "pending[9]: found 9"),
-        ("pending", 0, 1, "pending: found what is not in progress in this phase"),
-        ("pending", 6, 1, "pending: found what is not in progress in this phase"),
-        ("pending", 7, 2, "pending: found what is not in progress in this phase"),
-        ("pending", 8, 2, "pending: found what is not in progress in this phase"),
-        ("pending", 9, 2, "pending: found what is not in progress in this phase"),
-        ("pending", 11, 2, "pending: found what is not in progress in this phase"),
-        ("paid", 2, 2, "pending: found what is not in progress in this phase"),
-        ("paid", 2, 6, "paid[2]: found 6"),
-        ("rewards", 0, 2, "pending: found what is not in progress in this phase"),
-    ],
-)
-def test_an_entry_that_cannot_be_is_named(name: str, place: Any, value: int, message: str) -> None:
-    game = next(
-        game for game in moments(random.Random(1), CopenhagenGame(seed=1)) if game.phase == "MAIN" and game.round == 4
-    )
-    seen = changed(game.observation(), name, place, value)
-    with pytest.raises(ObservationError, match=re.escape(f"observations[1]: {message}")):
-        states_from_observations(game.config, np.stack([middle(2).observation(), seen]))
-    with pytest.raises(ObservationError, match=re.escape(f"observations[0]: {message}")):
-        determinize_observation(game.config, seen, 1)
 
 
 @pytest.mark.thorough
@@ -301,12 +209,3 @@ def test_numbers_beyond_what_another_box_holds(tmp_path: Path) -> None:
         states_from_observations(config, changed(seen, "discard", 0, 11)[None])
     with pytest.raises(ObservationError, match=r"table\[5\]: found 12"):
         states_from_observations(config, CopenhagenGame(seed=1).observation()[None])
-
-
-def test_an_observation_that_cannot_come_up() -> None:
-    game = middle()
-    seen = game.observation()
-    unpack(seen)["hand"][3] += 5
-    unpack(seen)["seats"][0, 1] += 5
-    with pytest.raises(DeterminizationError, match=r"game 0: found no deal that fits the observation of seat \d"):
-        determinize_observation(game.config, seen, 1)
