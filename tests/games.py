@@ -1,4 +1,4 @@
-"""The games, for tests that are the same for all of them."""
+"""The games and their environments, for tests that run for each of them."""
 
 from __future__ import annotations
 

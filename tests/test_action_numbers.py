@@ -1,4 +1,4 @@
-"""Actions that cost something else than one coat of arms, or are stronger or weaker than in the box."""
+"""Board actions with other costs or strengths than in the published game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The PettingZoo environments: the same games as the game classes, everybody's rewards, copies that keep the game."""
+"""The PettingZoo environments: they play the games of the game classes, give rewards to all seats, and copy exactly."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Players: legal actions, independent rows, names, other packages' players, and strength."""
+
 from __future__ import annotations
 
 import re

@@ -1,4 +1,4 @@
-"""The kernels and the plain rules agree: on every field, mask, observation and score, at every decision.
+"""The kernels and the reference agree on every field, mask, observation and score after every action.
 
 The short version runs with the other tests. The long one, at least 20,000 whole games and a thousand of everything that
 is rare, takes up to half an hour on two cores:

@@ -1,4 +1,4 @@
-"""Kernels made ahead: a command finds what it needs, says what it waits for, and waits only once."""
+"""Precompiled kernels: a command loads what it needs, says what it waits for, and waits only once."""
 
 from __future__ import annotations
 

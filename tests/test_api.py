@@ -1,4 +1,4 @@
-"""What the libraries themselves check of an environment, with every warning an error but those named here.
+"""The checks that PettingZoo, Gymnasium and Stable-Baselines3 make of an environment; all warnings are errors.
 
 And what all public functions have in common: a value of the wrong kind is a ValueError that says so.
 """

@@ -1,4 +1,4 @@
-"""Tournaments: who meets whom on which deck, and that the same games are there however often a run was stopped."""
+"""Tournaments: matchups, deals and seats, and the same games after any number of interruptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tournaments on a real Ray cluster of this machine, of which a worker is killed on the way."""
+"""Tournaments on a real Ray cluster of this machine while a worker is killed."""
 
 from __future__ import annotations
 

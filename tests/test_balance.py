@@ -1,4 +1,4 @@
-"""The study of balance from its file to its report, with small tournaments that are really played."""
+"""The balance study from its file to its report, with small tournaments that are really played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs from a former study: figures are set by hand, so that it is known why each verdict changes."""
+"""Differences from an earlier study: figures set by hand, so that the cause of each change is known."""
 
 from __future__ import annotations
 

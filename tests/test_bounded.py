@@ -1,4 +1,4 @@
-"""Files of games that take little room and would fill the memory: refused before anything of them is unpacked."""
+"""Small files that would fill the memory are rejected before they are unpacked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training on a device: chance, trajectories, rollouts, learning, runs that go on, and several processes."""
+"""Training on a device: random numbers, rollouts, learning, resumed runs, and several processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it writes, and how it says that something was asked wrongly."""
+"""The command line: what it prints and writes, and its messages for wrong arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`helsinki check`: players that break one rule of the protocol fail the check for it."""
+"""`helsinki check`: a player that breaks one rule of the protocol fails the check of that rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The component files: the shipped facts, and that a mistake in a file is refused with a helpful message."""
+"""The component files: the shipped facts, and helpful messages for mistakes in a file."""
 
 import os
 import pickle

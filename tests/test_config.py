@@ -1,4 +1,4 @@
-"""The configuration of a game: what it accepts, how it is kept, and that what cannot be played is refused."""
+"""The configuration of a game: accepted values, storage, and messages for values that cannot be played."""
 
 import dataclasses
 import pickle

@@ -1,4 +1,4 @@
-"""The rules without the compiler: what concerns them passes there too and reaches (nearly) every branch of them."""
+"""The tests of the rules pass without the compiler and reach nearly every branch of the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes from outside: hostile text ends in one clear error, soon, and values are checked as they are taken."""
+"""Data from outside: hostile text gives one clear error quickly, and values are checked when they are read."""
 
 from __future__ import annotations
 

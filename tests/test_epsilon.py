@@ -1,4 +1,4 @@
-"""Epsilon-random players: the share of random actions, and what stays as without it."""
+"""Epsilon-random players: the fraction of random actions, and unchanged actions otherwise."""
 
 from __future__ import annotations
 

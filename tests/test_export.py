@@ -1,4 +1,4 @@
-"""Exported networks decide as PyTorch does, play without it, and are refused with the reason if they do not fit."""
+"""Exported networks act as PyTorch does, play without it, and are rejected with a reason if they do not fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each extra alone, in a new environment, is enough for what names it; without it one line says what is missing."""
+"""Each extra alone, in a new environment, suffices for its features; without it one line names it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, whatever stands where they go; and locks."""
+"""Atomic files and locks: a file is complete or missing, whatever was at its path."""
 
 from __future__ import annotations
 

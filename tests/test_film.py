@@ -1,4 +1,4 @@
-"""Records as films and as pages: every picture comes back, in little space, and a seat's film shows what it saw."""
+"""Records as animations and pages: every picture is reproduced, in little space, as the seat saw it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One game behind its API: copies go on alike, illegal actions change nothing, seeds mean something."""
+"""One game behind its API: exact copies, illegal actions that change nothing, and seeds."""
 
 from __future__ import annotations
 

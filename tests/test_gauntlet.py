@@ -1,4 +1,4 @@
-"""Gauntlets: a player's rating on a fixed scale, its certificate, and what a certificate that was changed comes to."""
+"""Gauntlets: a player's rating on a fixed scale, its certificate, and changes to certificates."""
 
 from __future__ import annotations
 

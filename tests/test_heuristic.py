@@ -1,4 +1,4 @@
-"""The heuristic: legal and sensible everywhere, the same in playouts and as a player, and its tuning."""
+"""The heuristic: legal and sensible actions, the same in playouts and as a player, and its tuning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a seat may not see does not reach it: hidden cards are dealt anew, and nothing that it is shown changes.
+"""Hidden information does not reach a seat: other hidden cards change nothing that it sees.
 
 Rules page, section 7. Hidden are the order of the draw pile, cards drawn from it by others, which card was removed with
 two players, and chance. Public are hand sizes, cards known to be in a hand, the composition of a reshuffled pile.

@@ -1,4 +1,4 @@
-"""Every reader meets the same hostile texts, and valid data with one value changed at a time.
+"""Every reader gets the same hostile texts, and valid data with one value changed at a time.
 
 Whatever is found ends in the reader's own error, in a line of readable length that names the file; nothing else is
 raised, and nothing takes long. What each reader says of its own mistakes is tested beside it.

@@ -1,4 +1,4 @@
-"""Pairs of actions and Shapley values: known truths from simulated games, and tests of many hypotheses."""
+"""Pairs of actions and Shapley values: known truths from simulated games, and many hypotheses."""
 
 from __future__ import annotations
 

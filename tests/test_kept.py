@@ -1,4 +1,4 @@
-"""Where machine code is kept: shared by whoever has the same sources, out of reach of others, no reason to fail."""
+"""The cache of machine code: shared by the same sources, out of reach of other users, and optional."""
 
 from __future__ import annotations
 

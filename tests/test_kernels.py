@@ -1,4 +1,4 @@
-"""The helpers of the kernels, each against a plain definition; and the decorator that compiles them."""
+"""The helpers of the kernels against plain definitions, and the decorator that compiles them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports point one way, and only what may look at a game's state does."""
+"""Imports point down the layers, and only permitted modules read the state of a game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many tables at once, as many as one machine may meet: nothing goes wrong, nothing is lost, and nobody waits long.
+"""Many tables at once: no errors, no lost actions, and no long waits.
 
 How long people wait is printed and stands in docs/play.md; what is asserted does not depend on the machine.
 """

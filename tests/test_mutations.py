@@ -1,4 +1,4 @@
-"""What `from_dict` accepts plays to its end, and every position on the way is accepted: asked of changed positions.
+"""Positions that `from_dict` accepts play to the end, and it accepts every position on the way.
 
 The short version runs with the other tests and looks at some of the positions on the way. The long one looks at every
 one of them; it takes about an hour on two cores:

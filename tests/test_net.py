@@ -1,4 +1,4 @@
-"""The network and its players: what it is told, what it says, how it decides, alone and with search, and its files."""
+"""The network and its players: inputs, outputs, actions with and without search, and files."""
 
 from __future__ import annotations
 

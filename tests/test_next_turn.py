@@ -1,4 +1,4 @@
-"""What networks are told of the next turn agrees with the rules, the heuristic and itself, and shows nothing hidden."""
+"""Look-ahead features agree with the rules, the heuristic and themselves, and show nothing hidden."""
 
 from __future__ import annotations
 

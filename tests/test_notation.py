@@ -1,4 +1,4 @@
-"""Decisions as text: every id has a name, every name is read back, and bad text is refused with what would do."""
+"""Actions as text: every id has a name that is read back, and wrong text gives a helpful error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What players think of decisions: in agreement with what they take, of every seat, and of each decision by itself."""
+"""Evaluations by players: they agree with the actions taken, for every seat and every action."""
 
 from __future__ import annotations
 

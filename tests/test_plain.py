@@ -1,4 +1,4 @@
-"""The network that reads the plain observation: what goes in, its player, its files."""
+"""The network that reads the plain observation: inputs, player and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions as data: what is refused, and that the message names the key, what stood there and what was expected."""
+"""Positions as data: messages name the key and the value of a position that cannot be read."""
 
 from __future__ import annotations
 

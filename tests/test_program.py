@@ -1,4 +1,4 @@
-"""Programs as players: what they are sent, and what comes of those that do not play along."""
+"""Programs as players: what they receive, and how errors of a program end."""
 
 from __future__ import annotations
 

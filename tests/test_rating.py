@@ -1,4 +1,4 @@
-"""Ratings: derivatives, closed forms, known strengths, honest intervals, and what cannot be rated."""
+"""Ratings: derivatives, closed forms, known strengths, coverage of intervals, and rejected results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden cards dealt anew: the viewer sees the same, all cards are there, and deals are as likely as they should be."""
+"""Determinization: the viewer sees the same, all cards are present, and probabilities are right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plain rules against the rulebook's text: small positions made by hand, with results worked out by hand.
+"""The reference against the rulebook's text: small positions with results worked out by hand.
 
 Quotations in the comments are the rulebook's. The last part plays at random and checks what must always hold.
 """

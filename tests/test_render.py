@@ -1,4 +1,4 @@
-"""The drawings: that everything on the table is in the picture once, and nothing that may not be seen."""
+"""The drawings of Helsinki: every piece once, and nothing that may not be seen."""
 
 import dataclasses
 import xml.etree.ElementTree as ET

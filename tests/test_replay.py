@@ -1,4 +1,4 @@
-"""What happened in the course of recorded games, against a plain replay one decision at a time."""
+"""The events of recorded games, compared with a plain replay of one action at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A best response: whom it meets, when it counts as better, what a run of it begins with and leaves."""
+"""Best responses: opponents, promotion, the start of a run, and its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games made up again from an observation: the seat sees the same, and everything that is public is what it was."""
+"""States reconstructed from observations: the seat sees the same, and public information is equal."""
 
 from __future__ import annotations
 

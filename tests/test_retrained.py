@@ -1,4 +1,4 @@
-"""Verdicts asked anew of networks that learnt for it: what is trained, played, worked out and said of it."""
+"""Conclusions re-tested with retrained networks: training, games, estimates and text."""
 
 from __future__ import annotations
 

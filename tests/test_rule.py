@@ -1,4 +1,4 @@
-"""Rules as words: a loop that names no game plays each game by its own rules, in every process and from its cache."""
+"""Overloaded kernels: a loop plays each game by its own rules, in every process and from the cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The players that search: legal everywhere, reproducible from their random numbers, better than what guides them."""
+"""The search players: legal, reproducible from their random keys, and better than their guide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning from search: what search tells a rollout, how wrong a network is about it, and that it is learnt."""
+"""Learning from search: the targets of a rollout, the error of a network, and its decrease."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every state from outside is checked before anything is read by it, wherever it is given."""
+"""Every state from outside is checked before any field of it is used."""
 
 from __future__ import annotations
 

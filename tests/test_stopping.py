@@ -1,4 +1,4 @@
-"""Ctrl-C: one of them ends every command soon, keeps what was done, and the line it prints goes on from there."""
+"""Ctrl-C: one ends every command soon, keeps finished work, and prints how to resume."""
 
 from __future__ import annotations
 

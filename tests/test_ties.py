@@ -1,4 +1,4 @@
-"""Places that are shared: what they count in shares of wins, mean places, cross-tables, ratings and sequential tests.
+"""Shared ranks: fractional wins, mean ranks, cross-tables, ratings and sequential tests.
 
 Expected figures are worked out by hand beside the tests.
 """

@@ -1,4 +1,4 @@
-"""Training: each seat's own trajectory, runs that go on as if never stopped, presets, and that learning learns."""
+"""Training: trajectories of each seat, resumed runs, presets, and that training learns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Putting a board in balance: with made-up players whose worths are known, and with games that are really played."""
+"""Tuning a board to balance: simulated players with known effects, and games that are really played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tournaments, studies, searches and ratings on a cluster of two nodes, of which one is killed on the way.
+"""Tournaments, studies, searches and ratings on a cluster of two nodes while one is killed.
 
 Two of Ray's daemons on this machine, each with a worker of its own; the command connects to them as to any cluster.
 What was played and what is written of it must be, byte for byte, what a machine alone makes.

@@ -1,4 +1,4 @@
-"""The self-play batch: each of its games is the one that the game class plays, whatever happens to the others."""
+"""The self-play batch: each of its games equals that of the game class, whatever the others do."""
 
 from __future__ import annotations
 

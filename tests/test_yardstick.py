@@ -1,4 +1,4 @@
-"""The decisions of `greedy`, by which all ratings are measured, are what they have always been."""
+"""The actions of Helsinki's `greedy`, the baseline of all ratings, never change."""
 
 from __future__ import annotations
 

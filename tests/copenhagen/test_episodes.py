@@ -1,4 +1,4 @@
-"""Random episodes: what is drawn anew at each deal, how often, and from which chance."""
+"""Random episodes: what each deal draws, how often, and from which random key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions of Copenhagen as text: every id both ways, and messages that say what to do."""
+"""Actions of Copenhagen as text: every id in both directions, and messages with a remedy."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Copenhagen's players: legal and sensible everywhere, and they see no more than their seat."""
+"""Copenhagen's players: legal and sensible actions, and evaluations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions as data: written, read again byte for byte, and refused where they cannot happen."""
+"""Positions of Copenhagen as data: keys, and messages for impossible positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden cards dealt anew: the viewer sees the same, all cards are there, and deals are as likely as they should be."""
+"""Determinization in Copenhagen: every step of games, and the probability of each deal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drawings of Copenhagen: all that is on the table is in the picture, and nothing that may not be seen."""
+"""The drawings of Copenhagen: everything on the table, and nothing that may not be seen."""
 
 import dataclasses
 import random

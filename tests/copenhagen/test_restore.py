@@ -1,4 +1,4 @@
-"""Games made up again from an observation: the seat sees the same, and everything that is public is what it was."""
+"""States of Copenhagen reconstructed from observations, and observations that are rejected."""
 
 from __future__ import annotations
 

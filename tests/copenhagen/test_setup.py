@@ -1,4 +1,4 @@
-"""Component files and configurations: what is shipped, what is refused, and that other numbers are played as well."""
+"""Component files and configurations of Copenhagen: values, messages, and games with other facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vector environment of Copenhagen: the games that are played one by one, and what comes back at their ends."""
+"""The vector environment of Copenhagen: rewards, options and random episodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that are killed on the way, as a machine does that goes down."""
+"""Commands that are killed or stopped while they run."""
 
 from __future__ import annotations
 

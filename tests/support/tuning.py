@@ -1,4 +1,4 @@
-"""Games of a made-up player whose actions are worth what a formula says of their cost and strength."""
+"""Simulated games in which a formula gives the effect of each action from its cost and strength."""
 
 from __future__ import annotations
 

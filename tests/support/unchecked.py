@@ -1,4 +1,4 @@
-"""Games from positions that cannot be played, for drawings, which show whatever a state holds."""
+"""Games from positions that cannot be played, for drawings and for hand-made positions."""
 
 from __future__ import annotations
 
