@@ -470,17 +470,21 @@ def test_a_single_player_is_not_rated(tmp_path: Path, capsys: Output) -> None:
         assert shown.count("\n") == 1
 
 
-# faults
+# errors
+
+
+def make_fail(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fails(name: str, words: list[str]) -> int:
+        raise error
+
+    monkeypatch.setattr(cli, "_run", fails)
 
 
 @pytest.mark.parametrize("error", [ValueError, UnicodeError, KeyError, TypeError, ImportError, ZeroDivisionError])
 def test_a_fault_is_shown_with_its_traceback_and_where_to_report_it(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch, capsys: Output
 ) -> None:
-    def fails(name: str, words: list[str]) -> int:
-        raise error("of the program")
-
-    monkeypatch.setattr(cli, "_run", fails)
+    make_fail(monkeypatch, error("of the program"))
     assert main(["rate", "a run"]) == 1
     shown = capsys.readouterr().err
     assert "Traceback (most recent call last)" in shown
@@ -499,10 +503,7 @@ def test_a_fault_is_shown_with_its_traceback_and_where_to_report_it(
 def test_what_users_can_mend_is_one_line(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch, capsys: Output
 ) -> None:
-    def fails(name: str, words: list[str]) -> int:
-        raise error("of the user")
-
-    monkeypatch.setattr(cli, "_run", fails)
+    make_fail(monkeypatch, error("of the user"))
     assert main(["rate", "a run"]) == 2
     assert capsys.readouterr().err == "helsinki rate: of the user\n"
 

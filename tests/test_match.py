@@ -1,3 +1,5 @@
+"""Matches between players: seats, deals, results and messages."""
+
 from __future__ import annotations
 
 import re

@@ -94,9 +94,14 @@ def both(*changes: Change) -> Change:
     return change
 
 
-def in_phase(phase: str, **pending: Any) -> Change:
-    """Another phase of seat 0, which has tiles, with this pending."""
-    return both(put("phase", phase), put("to_move", 0), put("pending", pending))
+def puts(values: dict[str, Any]) -> Change:
+    """Changes at several paths."""
+    return both(*(put(path, value) for path, value in values.items()))
+
+
+def in_phase(phase: str, values: dict[str, Any] | None = None, **pending: Any) -> Change:
+    """Another phase of seat 0, which has tiles, with this pending, and further changes by path."""
+    return puts({"phase": phase, "to_move": 0, "pending": pending} | (values or {}))
 
 
 def build_of(card: int, *paid: int, **pending: Any) -> Change:
@@ -186,7 +191,7 @@ MALFORMED: dict[str, tuple[Change, str, str]] = {
     "superstructure on the statue": (put("seats.0.superstructures", [24]), "seats[0].superstructures", "[24]"),
     "coat where there is none": (put("seats.0.coats_on_board", [8]), "seats[0].coats_on_board", "8"),
     "coat under a tile": (
-        both(put("seats.0.wild", [1, 10]), put("seats.0.coats_on_board", [1])),
+        puts({"seats.0.wild": [1, 10], "seats.0.coats_on_board": [1]}),
         "seats[0].coats_on_board",
         "1",
     ),
@@ -223,7 +228,7 @@ MALFORMED: dict[str, tuple[Change, str, str]] = {
     ),
     "paid cards": (in_phase("PLACE", card=0, paid=[]), "pending.paid", "[]"),
     "paid card": (in_phase("PLACE", card=0, paid=[51]), "pending.paid[0]", "51"),
-    "built without a tile": (both(in_phase("END", built=True), put("to_move", 2)), "pending.built", "True"),
+    "built without a tile": (in_phase("END", {"to_move": 2}, built=True), "pending.built", "True"),
     "end of a turn without draw or build": (in_phase("END"), "phase", "'END'"),
     "main phase after drawing": (put("pending", {"drew": True}), "phase", "'MAIN'"),
     "discarding within the limit": (in_phase("DISCARD", drew=True), "phase", "'DISCARD'"),
@@ -248,19 +253,14 @@ MALFORMED: dict[str, tuple[Change, str, str]] = {
         "pending.unseen_draws[2]",
         "[1]",
     ),
-    "discarding before drawing": (both(in_phase("DISCARD"), put("to_move", 2)), "phase", "'DISCARD'"),
+    "discarding before drawing": (in_phase("DISCARD", {"to_move": 2}), "phase", "'DISCARD'"),
     "discarding at the end of no turn": (
-        both(in_phase("DISCARD", turn_over=True), put("to_move", 2), put("seats.2.used", [11])),
+        in_phase("DISCARD", {"to_move": 2, "seats.2.used": [11]}, turn_over=True),
         "pending.turn_over",
         "True",
     ),
     "discarding with a lifted limit": (
-        both(
-            in_phase("DISCARD", drew=True),
-            put("to_move", 2),
-            put("seats.2.used", [11]),
-            put("seats.2.limit_lifted", True),
-        ),
+        in_phase("DISCARD", {"to_move": 2, "seats.2.used": [11], "seats.2.limit_lifted": True}, drew=True),
         "seats[2].limit_lifted",
         "True",
     ),
@@ -291,24 +291,23 @@ MALFORMED: dict[str, tuple[Change, str, str]] = {
         "True",
     ),
     "more wild tiles due than there are": (
-        both(
-            in_phase("WILD", action="two_wild_tiles", resume="MAIN", wilds_left=2),
-            put("seats.0.used", [1]),
-            put("wild_tiles", 1),
-        ),
+        in_phase("WILD", {"seats.0.used": [1], "wild_tiles": 1}, action="two_wild_tiles", resume="MAIN", wilds_left=2),
         "pending.wilds_left",
         "2",
     ),
     "two wild tiles for one": (
-        both(in_phase("WILD", action="one_wild_tile", resume="MAIN", wilds_left=2), put("seats.0.used", [6])),
+        in_phase("WILD", {"seats.0.used": [6]}, action="one_wild_tile", resume="MAIN", wilds_left=2),
         "pending.wilds_left",
         "2",
     ),
     "two superstructures to move": (
-        both(
-            in_phase("ROOF", action="move_superstructure", resume="MAIN", roofs_left=2, lifted=2),
-            put("seats.0.used", [9]),
-            put("superstructures", 27),
+        in_phase(
+            "ROOF",
+            {"seats.0.used": [9], "superstructures": 27},
+            action="move_superstructure",
+            resume="MAIN",
+            roofs_left=2,
+            lifted=2,
         ),
         "pending.roofs_left",
         "2",
@@ -327,34 +326,39 @@ MALFORMED: dict[str, tuple[Change, str, str]] = {
     "drawn and built without draw_and_build": (in_phase("END", drew=True, built=True), "pending.drew", "True"),
     "a long move without its action": (in_phase("MOVE", move=6), "pending.move", "6"),
     "nothing to lift": (
-        both(
-            in_phase("LIFT", action="move_superstructure", resume="MAIN"),
-            put("seats.0.used", [9]),
-            put("seats.0.superstructures", []),
+        in_phase(
+            "LIFT", {"seats.0.used": [9], "seats.0.superstructures": []}, action="move_superstructure", resume="MAIN"
         ),
         "phase",
         "'LIFT'",
     ),
     "superstructure lifted for another action": (
-        both(
-            in_phase("ROOF", action="extra_superstructure", resume="END", built=True, roofs_left=1, lifted=2),
-            put("seats.0.used", [4]),
-            put("superstructures", 27),
+        in_phase(
+            "ROOF",
+            {"seats.0.used": [4], "superstructures": 27},
+            action="extra_superstructure",
+            resume="END",
+            built=True,
+            roofs_left=1,
+            lifted=2,
         ),
         "pending.lifted",
         "2",
     ),
     "superstructure lifted from the ground": (
-        both(
-            in_phase("ROOF", action="move_superstructure", resume="MAIN", roofs_left=1, lifted=40),
-            put("seats.0.used", [9]),
-            put("superstructures", 27),
+        in_phase(
+            "ROOF",
+            {"seats.0.used": [9], "superstructures": 27},
+            action="move_superstructure",
+            resume="MAIN",
+            roofs_left=1,
+            lifted=40,
         ),
         "pending.lifted",
         "40",
     ),
     "more superstructures due than there are": (
-        both(in_phase("ROOF", resume="END", built=True, roofs_left=2), put("superstructures", 1)),
+        in_phase("ROOF", {"superstructures": 1}, resume="END", built=True, roofs_left=2),
         "pending.roofs_left",
         "2",
     ),
@@ -371,11 +375,13 @@ MALFORMED: dict[str, tuple[Change, str, str]] = {
     "a full meadow beside coats to be won": (put("seats.1.meadow", 8), "seats[1].meadow", "8"),
     "more tiles than in the box": (put("tile_supply.blue.1", 3), "tile_supply.blue[1]", "3"),
     "more tiles on the boards than in the box": (
-        both(
-            put("seats.2.pavilions", [{"colour": "blue", "roofs": 5, "cells": [0, 1, 2, 8, 15]}]),
-            put("seats.1.pavilions", [{"colour": "blue", "roofs": 5, "cells": [4, 5, 6, 12, 19]}]),
-            put("seats.1.coats_on_board", []),
-            put("seats.2.coats_on_board", []),
+        puts(
+            {
+                "seats.2.pavilions": [{"colour": "blue", "roofs": 5, "cells": [0, 1, 2, 8, 15]}],
+                "seats.1.pavilions": [{"colour": "blue", "roofs": 5, "cells": [4, 5, 6, 12, 19]}],
+                "seats.1.coats_on_board": [],
+                "seats.2.coats_on_board": [],
+            }
         ),
         "all of tile_supply.blue[3]",
         "2",
@@ -389,36 +395,43 @@ MALFORMED: dict[str, tuple[Change, str, str]] = {
     "a bonus card that is no whole number": (put("seats.0.bonus", 7.0), "seats[0].bonus", "7.0"),
     "a limit lifted by nothing": (put("seats.2.limit_lifted", True), "seats[2].limit_lifted", "True"),
     "a turn that is over by nothing": (
-        both(in_phase("DISCARD", drew=True, turn_over=True), put("to_move", 2)),
+        in_phase("DISCARD", {"to_move": 2}, drew=True, turn_over=True),
         "pending.turn_over",
         "True",
     ),
     "discarding after building": (
-        both(
-            in_phase("DISCARD", drew=True, built=True),
-            put("to_move", 2),
-            put("seats.2.pavilions", [{"colour": "yellow", "roofs": 2, "cells": [17, 18]}]),
-            put("tile_supply.yellow.0", 2),
-            put("seats.2.used", [12]),
+        in_phase(
+            "DISCARD",
+            {
+                "to_move": 2,
+                "seats.2.pavilions": [{"colour": "yellow", "roofs": 2, "cells": [17, 18]}],
+                "tile_supply.yellow.0": 2,
+                "seats.2.used": [12],
+            },
+            drew=True,
+            built=True,
         ),
         "pending.built",
         "True",
     ),
     "no other roof for what is lifted": (
-        both(
-            in_phase("LIFT", action="move_superstructure", resume="MAIN"),
-            put("seats.0.used", [9]),
-            put("seats.0.superstructures", [2, 3, 9, 10, 16, 17]),
-            put("superstructures", 24),
+        in_phase(
+            "LIFT",
+            {"seats.0.used": [9], "seats.0.superstructures": [2, 3, 9, 10, 16, 17], "superstructures": 24},
+            action="move_superstructure",
+            resume="MAIN",
         ),
         "phase",
         "'LIFT'",
     ),
     "superstructure lifted from the statue": (
-        both(
-            in_phase("ROOF", action="move_superstructure", resume="MAIN", roofs_left=1, lifted=24),
-            put("seats.0.used", [9]),
-            put("superstructures", 27),
+        in_phase(
+            "ROOF",
+            {"seats.0.used": [9], "superstructures": 27},
+            action="move_superstructure",
+            resume="MAIN",
+            roofs_left=1,
+            lifted=24,
         ),
         "pending.lifted",
         "24",
@@ -430,12 +443,12 @@ MALFORMED: dict[str, tuple[Change, str, str]] = {
         "2",
     ),
     "a reshuffled pile of other cards": (
-        both(put("last_round", True), put("pending", {"reshuffled": [1] * 51})),
+        puts({"last_round": True, "pending": {"reshuffled": [1] * 51}}),
         "pending.reshuffled[",
         "1",
     ),
     "a reshuffled pile of nothing": (
-        both(put("last_round", True), put("pending", {"reshuffled": [0] * 51})),
+        puts({"last_round": True, "pending": {"reshuffled": [0] * 51}}),
         "pending.reshuffled",
         "[0, 0",
     ),
@@ -480,7 +493,7 @@ def test_malformed_positions_are_refused(name: str) -> None:
 NO_START: dict[str, tuple[Change, str]] = {
     "a card was discarded": (lambda p: give(p, p["draw_pile"].pop()), "phase: found 'START'"),
     "a card is in a hand": (lambda p: give(p, p["draw_pile"].pop(), "seats", 0, "hand"), "phase: found 'START'"),
-    "a wild tile lies": (both(put("seats.1.wild", [10]), put("wild_tiles", 11)), "phase: found 'START'"),
+    "a wild tile lies": (puts({"seats.1.wild": [10], "wild_tiles": 11}), "phase: found 'START'"),
     "in the second round": (put("round", 2), "phase: found 'START'"),
     "in the last round": (put("last_round", True), "phase: found 'START'"),
     "a token stands": (put("seats.1.token", 3), "seats.token: found [None, 3]"),
@@ -564,18 +577,15 @@ ANYTHING: tuple[Any, ...] = (
 #: Positions that have every key between them, and the part of them that is changed.
 WHOLE: dict[str, tuple[Change, tuple[str, ...]]] = {
     "anything": (lambda p: None, ()),
-    "move": (both(in_phase("MOVE", move=6), put("seats.0.used", [0])), ("pending",)),
+    "move": (in_phase("MOVE", {"seats.0.used": [0]}, move=6), ("pending",)),
     "paid": (build_of(4, 1, 2), ("pending",)),
-    "discard": (both(in_phase("DISCARD", drew=True, last_discard=0), put("to_move", 2)), ("pending",)),
+    "discard": (in_phase("DISCARD", {"to_move": 2}, drew=True, last_discard=0), ("pending",)),
     "wild": (
-        both(in_phase("WILD", action="one_wild_tile", resume="MAIN", wilds_left=1), put("seats.0.used", [6])),
+        in_phase("WILD", {"seats.0.used": [6]}, action="one_wild_tile", resume="MAIN", wilds_left=1),
         ("pending",),
     ),
     "roof": (
-        both(
-            in_phase("ROOF", resume="END", built=True, roofs_left=1, last_roof=2),
-            put("seats.0.superstructures", [2, 10]),
-        ),
+        in_phase("ROOF", {"seats.0.superstructures": [2, 10]}, resume="END", built=True, roofs_left=1, last_roof=2),
         ("pending",),
     ),
     "unseen": (

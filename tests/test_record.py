@@ -1,3 +1,5 @@
+"""Game records: contents, replays, files, and messages for damaged records."""
+
 from __future__ import annotations
 
 import json

@@ -16,7 +16,6 @@ from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.position import PositionError
 from tests.copenhagen.positions import (
     BLUE,
-    END_CARD,
     GREEN,
     PURPLE,
     RED,
@@ -32,6 +31,7 @@ from tests.copenhagen.positions import (
     tile,
 )
 from tests.games import rare_action
+from tests.oracles.copenhagen import END_CARD
 
 ANY, ADDITIONAL, DISCOUNT, CHANGE, BOTH = range(5)
 KEYS = [

@@ -87,7 +87,7 @@ def game_at(*seats: Position, **other: Any) -> Played:
     return game
 
 
-def legal(game: Played, kind: str | None = None) -> set[Any]:
+def legal(game: Played | ReferenceGame, kind: str | None = None) -> set[Any]:
     """The legal actions as a set: all as (kind, argument), or the arguments of one kind; abilities by name."""
     found: set[Any] = set()
     for action in game.legal_actions():
@@ -1122,7 +1122,7 @@ def test_the_observation_piece_by_piece() -> None:
     game = game_at(mine, other, seat(), denied=[[], [4], []], discard=hand_of(green=3), draw_pile=[*range(5), END_CARD])
     act_all(game, ("BUILD", build(BLUE, 4)), ("USE", "change_of_colours"), ("RECOLOUR", RED))
     act_all(game, ("USE", "construction_discount"), ("PLACE", place(1, 0, 1)), ("PAY", BLUE))
-    seen = game.observation(1)
+    seen: list[int] = game.observation(1)
     assert len(seen) == 923
     assert all(0 <= number <= 127 for number in seen)
 

@@ -309,6 +309,9 @@ class ReferenceGame(Reference):
         episode: third part of the seed.
     """
 
+    seats: list[Seat]
+    pending: Pending
+
     def __init__(
         self, config: CopenhagenConfig | None = None, seed: int = 0, stream: int = 0, episode: int = 0
     ) -> None:

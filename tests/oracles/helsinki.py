@@ -274,6 +274,9 @@ class ReferenceGame(Reference):
         stream: second part of the seed.
     """
 
+    seats: list[Seat]
+    pending: Pending
+
     def __init__(self, config: HelsinkiConfig | None = None, seed: int = 0, stream: int = 0) -> None:
         self.config = HelsinkiConfig() if config is None else config
         self.components: Components = self.config.component_set
