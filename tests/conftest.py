@@ -1,6 +1,6 @@
-"""How the whole suite runs: in several workers, kernels made once before they start, long files first.
+"""Configuration of the test runs: several workers, kernels compiled once before they start, long files first.
 
-A test or a file that is asked for by name runs in the process that was asked, without workers.
+Tests and files that are selected by name run in the calling process, without workers.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.utils.extras import MissingExtraError
 from helsinki_env.utils.machine import cpu_count
 
-# Workers for all processors leave one thread to each for its arithmetic, and threads that wait for each other's turn
-# make a busy machine many times slower. Processes that tests start inherit it; set before anybody imports PyTorch.
+# The workers use all CPU cores; more than one thread each makes a busy machine many times slower. Child processes
+# inherit the setting, which must precede the first import of PyTorch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, as `nohup` does with SIGHUP, and all that they
-# start with them.
+# Processes that a shell starts in the background ignore Ctrl-C, and those under `nohup` ignore SIGHUP; child processes
+# inherit both. Restore the defaults.
 for _name, _usual in (("SIGINT", signal.default_int_handler), ("SIGTERM", signal.SIG_DFL), ("SIGHUP", signal.SIG_DFL)):
     _number = getattr(signal, _name, None)
     if _number is not None and signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _usual)
 
 ROOT = Path(__file__).resolve().parent.parent
-#: What takes longest, first: a worker that gets to it last would keep everybody waiting. All others follow by name.
-#: Those that wait for pages and processes alternate with those that compute.
+#: The longest files, which start first; all others follow by name. Files that wait for pages and processes alternate
+#: with files that compute.
 LONG_FIRST = (
     "test_page_games",
     "test_agreement",
@@ -73,20 +73,20 @@ def _asks_for_many(config: pytest.Config) -> bool:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return how many workers `-n auto` starts; nightly tests start processes of their own.
 
-    Two more than there are processors: tests of pages, servers and signals wait a good part of their time.
+    There are two more workers than CPU cores, because tests of pages, servers and signals mostly wait.
     """
     return min(cpu_count() + 2, 8) if _asks_for_many(config) else 0
 
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the tables of `server`."""
+    """The folder with the tables of `server`."""
     return tmp_path_factory.mktemp("tables")
 
 
 @pytest.fixture(scope="session")
 def server(data: Path) -> Iterator[Any]:
-    """A server of tables for all tests that leave it as it was, but for tables and records of their own."""
+    """A server for all tests that change only their own tables and records."""
     from tests.support.server import serving
 
     with serving(data) as running:
@@ -95,7 +95,7 @@ def server(data: Path) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A Chromium, see `tests.support.browser`."""
+    """A running Chromium; see `tests.support.browser`."""
     from tests.support.browser import chromium
 
     with chromium() as running:
@@ -104,7 +104,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def one_thread() -> Iterator[None]:
-    """One thread for PyTorch, as commands have; more of them change the last digits."""
+    """Run PyTorch with one thread, as commands do; more threads change the last digits."""
     import torch
 
     threads = torch.get_num_threads()
@@ -114,7 +114,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _missing(problem: BaseException | None) -> str | None:
-    """Return the package of an extra that an error comes from; None if it comes from something else."""
+    """Return the missing package of an extra that caused an error; None for other errors."""
     while problem is not None:
         if isinstance(problem, ModuleNotFoundError | MissingExtraError):
             package = (problem.name or "").partition(".")[0]
@@ -124,13 +124,13 @@ def _missing(problem: BaseException | None) -> str | None:
 
 
 def _skip_without_extra(problem: Exception) -> None:
-    """Skip what needs an extra that is not installed; where `CI` is set all of them are, and it is an error."""
+    """Skip a test that needs a missing extra; with `CI` set, all extras are installed and the error remains."""
     if not os.environ.get("CI") and (package := _missing(problem)) is not None:
         pytest.skip(f"needs {package}, which an extra brings", allow_module_level=True)
 
 
 class _Module(pytest.Module):
-    """A file of tests, which is skipped without the extra that it needs."""
+    """A test file, skipped if it needs a missing extra."""
 
     def collect(self) -> Any:
         try:
@@ -160,13 +160,13 @@ pytest_runtest_call = pytest_runtest_setup
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Make the kernels once, before workers start that would each make them."""
+    """Compile the kernels once before the workers start."""
     if session.config.option.tx and not hasattr(session.config, "workerinput") and JIT:
         command = [sys.executable, "-m", "helsinki_env.cli.main", "compile"]
         subprocess.run(command, cwd=ROOT, check=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest files. The tests of a file stay together, for they share what takes long to make."""
+    """Start with the longest files; the tests of a file stay together because they share expensive objects."""
     rank = {name: i for i, name in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))

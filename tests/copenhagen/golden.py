@@ -1,7 +1,7 @@
-"""What the golden data of Copenhagen say, computed anew; see `tests.support.golden`.
+"""Computation of the golden data of Copenhagen; see `tests.support.golden`.
 
-Perft files state their position and depth themselves. A playthrough is one game, decision by decision; the signature is
-taken over some thousand games that the batch kernels play.
+Perft files contain their position and depth. A playthrough is one game, action by action. The signature is a digest of
+thousands of games of the batch kernels.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NAMES = {"two_players": 2, "three_players": 3, "four_players": 4}
 
 
 def playthrough(name: str) -> str:
-    """Return a game as text: each decision with what was legal, what was seen, and what it changed."""
+    """Return a game as text: each action with the mask, the observation and the changes."""
     game = CopenhagenGame(CopenhagenConfig(NAMES[name]), seed=NAMES[name])
 
     def pick(word: int) -> int:
@@ -74,7 +74,7 @@ GROUPS: dict[str, tuple[int, CopenhagenConfig]] = {
 
 
 def signature(games: int | None = None) -> dict[str, Any]:
-    """Play the fixed games with the batch kernels; `games`: only so many of each group."""
+    """Play the fixed games with the batch kernels, at most `games` of each group."""
     groups = {name: _play_group(min(count, games or count), config) for name, (count, config) in GROUPS.items()}
     return {
         "environment": f"{COPENHAGEN.name}_v{COPENHAGEN.version}",

@@ -188,7 +188,7 @@ _WEIGHTS = {"USE": 12.0, "BUILD": 8.0, "PLACE": 6.0, "WHITE": 2.0, "ABILITY": 1.
 
 
 def choose_rare(rng: random.Random, game: ReferenceGame) -> int:
-    """One of the legal decisions, what is seldom possible first: abilities, building, covering coats of arms."""
+    """Return a legal action, with preference for abilities, building and coats of arms."""
     legal = game.legal_actions()
     by_kind: dict[str, list[int]] = {}
     for action in legal:
@@ -202,12 +202,12 @@ def choose_rare(rng: random.Random, game: ReferenceGame) -> int:
 
 
 def choose_uniformly(rng: random.Random, game: ReferenceGame) -> int:
-    """One of the legal decisions, all alike."""
+    """Return a uniformly random legal action."""
     return rng.choice(game.legal_actions())
 
 
 def _gain(game: ReferenceGame, kind: str, argument: int) -> float:
-    """What it is worth to put a tile somewhere: lines, coats of arms, and lying low."""
+    """Return the value of a placement: lines, coats of arms, and low cells."""
     me, data = game.seats[game.seat], game.components
     cells, bricks = frozenset({argument}), me.bricks()
     if kind == PLACE:
@@ -220,7 +220,7 @@ def _gain(game: ReferenceGame, kind: str, argument: int) -> float:
 
 
 def _worth(cells: frozenset[int], bricks: set[int], filled: frozenset[int], data: Components) -> float:
-    """What it is worth to fill some cells, where the bricks are afterwards."""
+    """Return the value of filling cells; `bricks` are those after it."""
     after = filled | cells
     rows = [row_cells(y) for y in range(ROWS) if row_cells(y) <= after and not row_cells(y) <= filled]
     columns = [column_cells(x) for x in range(COLUMNS) if column_cells(x) <= after and not column_cells(x) <= filled]
@@ -235,26 +235,26 @@ def _worth(cells: frozenset[int], bricks: set[int], filled: frozenset[int], data
 
 @dataclass
 class _Board:
-    """A board under construction: what lies on it, and what that has earned."""
+    """A board under construction with its tiles and abilities."""
 
     tiles: list[tuple[int, int, Placement]] = field(default_factory=list)
     white: set[int] = field(default_factory=set)
     abilities: set[int] = field(default_factory=lambda: {ANY_CARDS})
     used: set[int] = field(default_factory=set)
-    tower: int | None = None  # a column that is built up with windows only, as far as it goes
+    tower: int | None = None  # a column with windows only, as far as possible
 
     def filled(self) -> frozenset[int]:
         return frozenset(self.white).union(*(placement.cells for _, _, placement in self.tiles))
 
     def taste(self, lies: Placement) -> float:
-        """How well a placement suits the tower."""
+        """Return how well a placement suits the tower."""
         if self.tower is None:
             return 0.0
         cells = column_cells(self.tower)
         return 2.0 * len(cells & lies.cells) - 20.0 * (lies.brick in cells)
 
     def points(self, data: Components) -> int:
-        """The points of all lines: every line is scored when it is completed, and never changes after that."""
+        """Return the points of all full lines."""
         filled = self.filled()
         bricks = {placement.brick for _, _, placement in self.tiles}
         points = 0
@@ -267,7 +267,7 @@ class _Board:
         return points
 
     def activated(self, data: Components) -> int:
-        """Coats of arms that are covered or beside a full row."""
+        """Return the number of coats of arms that are covered or next to a full row."""
         filled = self.filled()
         return sum(c in filled for c in data.coats) + sum(row_cells(y) <= filled for y in data.coat_rows)
 
@@ -275,8 +275,8 @@ class _Board:
 def built_position(config: CopenhagenConfig, rng: random.Random) -> Position:
     """A position in any phase that play can reach and in which much is possible.
 
-    A position at the beginning of a turn is made up; then decisions are taken that lead to the phase that was
-    chosen, if they can. If not, the position reached is taken as it is.
+    Actions lead from a position at the beginning of a turn to a random phase, or to the nearest position if they
+    cannot reach it.
     """
     nothing_left = rng.random() < 0.08
     goal = PLACE if nothing_left else rng.choice(PHASES)
@@ -296,7 +296,7 @@ def built_position(config: CopenhagenConfig, rng: random.Random) -> Position:
     return found
 
 
-#: What a player should be able to use for a phase to be near.
+#: The ability that leads to each phase.
 _HELPFUL = {
     RECOLOUR: CHANGE_OF_COLOURS,
     PAY: CHANGE_OF_COLOURS,
@@ -315,10 +315,10 @@ def rich(rng: random.Random, players: int | None = None) -> Position:
 def _beginning_of_a_turn(
     config: CopenhagenConfig, rng: random.Random, goal: str, nothing_left: bool = False
 ) -> Position:
-    """A position in MAIN.
+    """Return a position in MAIN.
 
-    With `nothing_left` the others have taken the white tiles and the player to move has taken the abilities, as far
-    as their coats of arms allow: the next reward may find no choice.
+    With `nothing_left`, other seats own the white tiles and the acting seat owns the abilities, as far as their coats
+    of arms allow. The next reward may then have no choice.
     """
     data, players = config.component_set, config.num_players
     to_move = rng.randrange(players)
@@ -386,7 +386,7 @@ def _beginning_of_a_turn(
 
 
 def _build_one(board: _Board, supply: list[list[int]], data: Components, rng: random.Random) -> None:
-    """Put one tile of the supply where it may lie, without ending the game."""
+    """Place one tile of the supply without ending the game."""
     filled = board.filled()
     there = [(colour, size) for colour in range(len(COLOURS)) for size in TILE_SIZES if supply[colour][size - 2]]
     options = [
@@ -413,10 +413,9 @@ def _build_one(board: _Board, supply: list[list[int]], data: Components, rng: ra
 def _take_rewards(
     board: _Board, order: list[int], taste: str, white_left: int, data: Components, rng: random.Random
 ) -> int:
-    """Spend what the board has earned on abilities and white tiles, some of it on nothing that is left to see.
+    """Take abilities and white tiles for activated coats of arms; return the number of white tiles.
 
-    Returns:
-        how many white tiles were put on the board.
+    Some rewards flip abilities back instead, which leaves no trace.
     """
     put = 0
     while len(board.white) + len(board.abilities) - 1 < board.activated(data):
@@ -439,14 +438,14 @@ def _take_rewards(
         elif wish != "nothing" and missing:
             board.abilities.add(missing[0])
         else:
-            return put  # all used abilities were flipped back; which they were shows no more
+            return put  # used abilities were flipped back
     return put
 
 
 def _cards(
     config: CopenhagenConfig, rng: random.Random, to_move: int, goal: str
 ) -> tuple[list[int | None], list[list[int]], list[int], list[int]]:
-    """Display, hands, draw pile (the next card first) and discard pile."""
+    """Return display, hands, draw pile (the next card first) and discard pile."""
     data, players = config.component_set, config.num_players
     cards = [colour for colour in range(len(COLOURS)) for _ in range(data.cards[players - 2])]
     rng.shuffle(cards)
@@ -470,7 +469,7 @@ def _cards(
 
 
 def _known(hand: list[int], dealt: int, rng: random.Random) -> list[int]:
-    """A hand but for some of the cards that were dealt: all others were taken from the display."""
+    """Return the known part of a hand: all cards except some that were dealt."""
     cards = [colour for colour, count in enumerate(hand) for _ in range(count)]
     rng.shuffle(cards)
     shown = cards[rng.randint(0, dealt) :]

@@ -1,4 +1,4 @@
-"""The kernels and the plain rules of Copenhagen agree: on every field, mask and observation, at every decision.
+"""The kernels and the reference of Copenhagen agree on every field, mask and observation after every action.
 
 The short version runs with the other tests. The long one, 20,000 whole games, 60,000 built positions and at least a
 thousand of everything that is rare, takes some tens of minutes on two cores:
@@ -67,11 +67,11 @@ RARE = (
     "slot left empty by the End of Game card",
     "shared place",
 )
-"""What has to happen often enough for the comparison to mean something."""
+"""Rare events that the comparison must include."""
 
 
 class Pair(GamePair):
-    """One game, played by both implementations."""
+    """A game of Copenhagen in both implementations."""
 
     def __init__(self, game: Any, reference: ReferenceGame, seen: Counter[str], origin: str) -> None:
         seen["denied abilities"] += any(reference.config.denied)
@@ -91,7 +91,7 @@ class Pair(GamePair):
 
     @classmethod
     def at(cls, written: Position, seen: Counter[str]) -> Pair:
-        """A game that stands at a position."""
+        """A game at a position."""
         seen["built positions"] += 1
         return cls(CopenhagenGame.from_dict(written), ReferenceGame.from_dict(written), seen, json.dumps(written))
 
@@ -109,7 +109,7 @@ class Pair(GamePair):
         self.compare_numbers("scores", "ranks")
 
     def compare_at_length(self) -> None:
-        """Compare the mask with a search, copies for the seats, and go on with a game that was read back."""
+        """Compare the mask with a search, compare the copies for seats, and continue with a game read from data."""
         self.compare_search(brute_force_legal_actions(self.reference))
         self.compare_seat_copies()
         self.seen["positions read back"] += 1
@@ -124,7 +124,7 @@ class Pair(GamePair):
         _count(self.seen, self._before, self.reference, action)
 
     def play(self, choose: Choose, rng: random.Random, most: int = 100_000, look_closely: float = 0.0) -> None:
-        """Play on to the end, or for so many decisions; some positions are looked at more closely."""
+        """Play at most `most` actions; `look_closely` is the probability of a detailed comparison."""
         for _ in range(most):
             if rng.random() < look_closely:
                 self.compare_at_length()
@@ -165,7 +165,7 @@ def _count(seen: Counter[str], before: ReferenceGame, after: ReferenceGame, acti
 
 
 def _count_lines(seen: Counter[str], before: ReferenceGame, after: ReferenceGame) -> None:
-    """Lines completed, and rewards that found no choice, by the player who has just decided."""
+    """Count completed lines and rewards without a choice of the acting player."""
     then, now = before.seats[before.seat], after.seats[before.seat]
     filled_then, filled_now = then.filled(), now.filled()
     if filled_then == filled_now:
@@ -192,7 +192,7 @@ def _count_lines(seen: Counter[str], before: ReferenceGame, after: ReferenceGame
 
 
 def another_box(folder: Path) -> str:
-    """A component file with other facts: tiles, supplies, cards, coats of arms, points."""
+    """Write a component file with other tiles, supplies, cards, coats of arms and points; return its path."""
     box = yaml.safe_load(find_yaml("copenhagen", "components", ValueError).read_text(encoding="utf-8"))
     box["tiles"]["drawings"] |= {"purple": ["W/B", "BW/W.", "BW/WW", "WWW/W../B.."]}
     box["tiles"]["copies"] = {"players_2": [3, 1, 4, 0], "players_3": [1, 1, 5, 2], "players_4": [0, 6, 2, 2]}
@@ -206,7 +206,7 @@ def another_box(folder: Path) -> str:
 
 
 def random_config(rng: random.Random, components: Sequence[str]) -> CopenhagenConfig:
-    """Two to four players, sometimes with denied abilities."""
+    """Return a configuration of two to four players, sometimes with denied abilities."""
     players = rng.choice((2, 3, 4))
     denied = None
     if rng.random() < 0.25:
@@ -266,7 +266,7 @@ def test_games_and_turns_after_built_positions_agree() -> None:
 
 @pytest.mark.thorough
 def test_more_games_and_turns_agree_and_everything_rare_occurs(tmp_path: Path) -> None:
-    """Some of them with another box: no fact of the box is written into the kernels."""
+    """Some games use another component file: the kernels contain none of its facts."""
     boxes = [*USUAL * 3, another_box(tmp_path)]
     seen = run_batch("random", range(50), boxes, look_closely=0.02)
     seen += run_batch("built", range(300), boxes, look_closely=0.05)
