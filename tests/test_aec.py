@@ -69,7 +69,7 @@ def choose(rng: random.Random, observation: dict[str, Any]) -> int:
 
 
 def play(env: Any, rng: random.Random, decisions: int = 100_000) -> None:
-    """Take that many decisions at random, or play until the game is over for everybody."""
+    """Take `count` random actions, or play to the end of the game."""
     for _ in env.agent_iter(decisions):
         observation, _, terminated, _, _ = env.last()
         env.step(None if terminated else choose(rng, observation))

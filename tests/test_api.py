@@ -335,7 +335,7 @@ def test_pictures_are_as_wide_as_asked_for(game: TestedGame) -> None:
                 make(render_width=wrong)
 
 
-#: What somebody may pass where a number belongs.
+#: Values that a user may pass as a number.
 NO_NUMBERS: tuple[Any, ...] = (None, True, "2", 1.5, float("nan"), [1], np.array([1, 2]), -1, 10**30)
 
 

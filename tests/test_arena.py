@@ -95,7 +95,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(name): (folder / name).read_bytes() for name in names if name not in times}
 
 
-# who meets whom
+# matchups
 
 
 def test_everybody_meets_everybody() -> None:
@@ -544,7 +544,7 @@ def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize("column", ["table", "config_digest", "players"])
 def test_text_that_is_no_text_in_a_joined_file(column: str, finished: Path, tmp_path: Path) -> None:
-    """PyArrow lets any bytes pass for text until somebody reads them."""
+    """PyArrow checks the encoding of text only when it is read."""
     folder = copy_without_chunks(finished, tmp_path / "run")
     path = folder / "games.parquet"
     groups = []
@@ -689,7 +689,7 @@ def test_a_run_is_played_and_read_without_parquet(
 
 @pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 def test_links_in_the_folder_of_a_run_lead_to_no_other_file(plan: Plan, finished: Path, tmp_path: Path) -> None:
-    """Somebody else's folder: what a run writes replaces the links in it, not what they lead to."""
+    """In a foreign folder, a run replaces links and leaves their targets unchanged."""
     folder, mine = tmp_path / "run", tmp_path / "mine"
     shutil.copytree(finished / "chunks", folder / "chunks")
     shutil.copy(finished / "run.json", folder)
@@ -765,7 +765,7 @@ COMMAND = [sys.executable, "-m", "helsinki_env.cli.main", "arena", "--processes"
 
 
 def start(config: Path, folder: Path, chunks: int | None = None) -> subprocess.Popen[str]:
-    """Start a run that stops to think as soon as so many chunks have been played; None: that goes through."""
+    """Start a run that pauses after `chunks` work units; with None it does not pause."""
     scratch = config.parent / "players"
     known = environment(scratch, None if chunks is None else folder / "chunks", chunks or 0)
     return subprocess.Popen(
@@ -775,7 +775,7 @@ def start(config: Path, folder: Path, chunks: int | None = None) -> subprocess.P
 
 
 def stop_at(process: subprocess.Popen[str], folder: Path, chunks: int, send: Any, number: int) -> str:
-    """Send a signal to a run once it has played so many chunks and thinks; return what it complained of."""
+    """Send a signal to a paused run and return its error output."""
     while len(list((folder / "chunks").glob("*.games"))) < chunks:
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
@@ -862,7 +862,7 @@ def test_processes_wait_for_the_next_tournament_if_they_are_kept(tmp_path: Path)
     def there() -> set[int | None]:
         return {process.pid for process in set(multiprocessing.active_children()) - before}
 
-    def gone(which: int | None = None) -> bool:  # somebody else may have seen a process end, and not noted it yet
+    def gone(which: int | None = None) -> bool:  # another thread may have seen a process end before this one
         until = time.monotonic() + 60
         while (there() if which is None else {which} & there()) and time.monotonic() < until:
             time.sleep(0.01)

@@ -80,7 +80,7 @@ def played(folder: Path, parts: tuple[str, ...] = STUDY_PARTS, **changes: Any) -
 
 def test_a_report_on_nothing_says_how_to_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     StudyConfig.from_dict(TINY).open(tmp_path)
-    (tmp_path / "gate" / "chunks").mkdir(parents=True)  # as a run that was stopped at once leaves it
+    (tmp_path / "gate" / "chunks").mkdir(parents=True)  # the state that an immediately stopped run leaves
     (tmp_path / "gate" / "run.json").write_text("{}")
     assert main(["balance", "report", str(tmp_path)]) == 2
     shown = capsys.readouterr().err
@@ -117,7 +117,7 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
     ladder = [(entry["game"], entry["weaker"], entry["stronger"], entry["games"]) for entry in data["skill"]]
     assert ladder == [(kind, "random", "greedy", 24) for kind in ("base game", "first game", "dry roads")]
     for entry in data["skill"]:
-        assert entry["win_share"] == 1.0  # nobody loses to random
+        assert entry["win_share"] == 1.0  # no player loses to random
         assert 0 < entry["low"] < entry["rating"] < entry["high"]
     assert [entry["way"] for entry in data["confirm"]] == ["denied", "forced"]  # with two, alone is denied mirrored
     assert [entry["components"] for entry in data["variants"]] == ["default", "coats_inside"]
@@ -141,7 +141,7 @@ def test_verdicts_and_pictures_follow_from_the_json(
     assert main(["balance", "report", "--from-json", str(tmp_path / "balance.json")]) == 0
     written = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert written == files, "the report is made again from the JSON alone"
-    # Something else in the numbers is something else in the verdicts.
+    # Other numbers give other conclusions.
     for action in read["screen"][0]["actions"] + read["screen"][1]["actions"]:
         if action["action"] == "any_side":
             action |= {"deviation": 9.0, "deviation_error": 0.5, "deviation_low": 7.5, "deviation_high": 10.5}
@@ -156,7 +156,7 @@ def test_pictures_can_be_read() -> None:
         key: [] for key, value in data.items() if isinstance(value, list) and key not in ("actions", "variants")
     }
     strongest = {"screen": [entry for entry in data["screen"] if entry["player"] == "net"]}
-    # Beside the outlines of letters the text stands in comments.
+    # Comments contain the text next to the outlines of its letters.
     drawn = {name: picture.decode() for name, (_, picture) in study_figures(data | lists | strongest).items()}
     for name in ("forest", "use", "naive", "variants"):
         for action in BOARD_ACTIONS:
@@ -216,7 +216,7 @@ def test_a_player_that_did_not_pass_the_gate_is_not_asked(study: tuple[StudyConf
     refused = json.loads(json.dumps(data))
     refused["gate"][0]["admitted"] = False
     assert conclusions_of(data)
-    assert conclusions_of(refused) == []  # one class is left, and no verdict rests on one
+    assert conclusions_of(refused) == []  # one class is left, which is too few for a conclusion
 
 
 def changed_study(path: Path, change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:

@@ -225,7 +225,7 @@ def check_opinions(kept: RolloutBuffer, t: int, rows: slice, network: PlainNetwo
 
 
 def test_the_learner_s_seat_is_its_own_and_the_others_are_the_rival_s() -> None:
-    """A rival that is certain of the highest legal decision takes it, in games apart and nowhere else."""
+    """A rival with probability 1 for the highest legal action takes it, in fixed-opponent games only."""
     at, network, rival = stage(12, 40, 0.5), plain(), plain(1)
     torch.nn.init.zeros_(rival.policy.weight)
     with torch.no_grad():
@@ -350,7 +350,7 @@ def preset_of(folder: Path, rules: str) -> Path:
 
 @pytest.fixture(scope="module", params=["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])
 def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A run of each game that nobody stopped: the file of its preset, and its folder."""
+    """An uninterrupted run of each game: the file of its preset, and its folder."""
     folder = tmp_path_factory.mktemp("runs")
     path = preset_of(folder, request.param)
     assert Training(Preset.from_yaml(path), folder / "whole", 5).run()["finished"]
@@ -522,7 +522,7 @@ def test_games_are_shared_out_by_their_numbers() -> None:
     check_games()
     network = plain()
     whole.play(network, network, 1, False)
-    for half in halves:  # a run may go on with another number of processes
+    for half in halves:  # a run may be resumed with another number of processes
         half.restore(whole.state())
     check_games()
     with pytest.raises(ValueError, match=r"ppo\.num_envs: found 13 games .* multiple of the 2 processes"):

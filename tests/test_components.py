@@ -248,7 +248,7 @@ def test_a_file_that_leaves_out_numbers_of_actions_means_the_box(tmp_path: Path,
 
 
 def test_digests_are_those_of_the_first_files(default: Components) -> None:
-    # they stand in records and runs; the numbers of actions came later
+    # records and runs contain them; the numbers of actions came later
     assert default.digest == "24d0092e1f05b79c"
     assert load_components("alternative").digest == "fabf21eb9599cf42"
     assert load_components("two_points_worth_five").digest == "2a0de01e3293b93b"

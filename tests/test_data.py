@@ -25,7 +25,7 @@ from helsinki_env.data import (
 
 
 class WrongError(ValueError):
-    """What the tests ask for."""
+    """The error class of the tests."""
 
 
 # Text

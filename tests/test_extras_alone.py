@@ -112,7 +112,7 @@ ENOUGH["dev"] = ["ruff check .", "mypy", "python -m pytest -q tests/test_config.
 
 @pytest.fixture(scope="module")
 def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What commands read."""
+    """Input files of the commands."""
     from helsinki_env.agents.net.export import export_onnx
     from helsinki_env.evaluation.match import play_match
     from helsinki_env.records import write_records

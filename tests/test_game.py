@@ -67,7 +67,7 @@ def go_on_alike(one: Any, other: Any, seed: int) -> None:
 
 
 def late(config: Any, seed: int, decisions: int = 60) -> Any:
-    """A game so many actions after the deal."""
+    """Return a game after some actions."""
     *_, game = play(new(config, seed), random.Random(seed), decisions)
     return game
 

@@ -83,7 +83,7 @@ tables:
 
 
 def play_here(plan: Plan, folder: Path, most: int | None = None) -> None:
-    """Play what is missing of a run, or so many chunks of it, without a process for it."""
+    """Play the missing work units of a run, or some of them, in this process."""
     with RunFolder.create(folder, plan) as run:
         for chunk in run.missing()[:most]:
             run.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
@@ -169,7 +169,7 @@ def test_the_player_meets_its_opponents_from_every_seat(gauntlet: Gauntlet) -> N
 
 @pytest.mark.parametrize("name", list_yaml("gauntlets"))
 def test_shipped_gauntlets_have_their_opponents_ratings_and_networks(name: str) -> None:
-    """The pinned ratings are those of the file that stands beside them, and the networks those in the box."""
+    """The pinned ratings equal those of their file, and the networks are the bundled ones."""
     gauntlet = Gauntlet.from_yaml(name)
     gauntlet.check_networks()
     found = ReferenceRatings.of(gauntlet)
@@ -352,7 +352,7 @@ Change = Callable[[dict[str, Any]], None]
 
 
 def changed(rated: Path, folder: Path, change: Change) -> Path:
-    """A certificate that somebody changed who knows how to seal it again."""
+    """A changed certificate with a valid digest."""
     data = read(rated)
     certified = {key: value for key, value in data["certified"].items() if key != "digest"}
     change(certified)
@@ -536,7 +536,7 @@ PAGE = "# Players\n\n<!-- written: tiny, rated -->\n<!-- end: tiny, rated -->\nT
 def test_the_command_puts_players_on_a_page(
     rated: Path, gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each has one row, the strongest first, and its certificate beside the page; all else stays as it was."""
+    """Each player has one row, the strongest first, and a certificate next to the page."""
     page = tmp_path / "players.md"
     page.write_text(PAGE)
     words = ["evaluate", "run", "--gauntlet", str(gauntlet.path), "--processes", "1", "--write", str(page)]
@@ -785,7 +785,7 @@ def test_a_reference_that_is_killed_goes_on_to_the_same_ratings(tmp_path: Path) 
 @pytest.mark.nightly
 @pytest.mark.skipif(sys.platform == "win32", reason="programs can be players on Linux and macOS only")
 def test_stopped_runs_of_a_program_go_on_to_the_same_bytes(gauntlet: Gauntlet, bot: str, tmp_path: Path) -> None:
-    """Real signals: Ctrl-C, which everything that belongs to the terminal gets, and a kill that nobody can catch."""
+    """Send real signals: Ctrl-C to the whole process group, and SIGKILL."""
 
     def words(out: Path) -> list[str]:
         tail = ["--gauntlet", str(gauntlet.path), "--out", str(out), "--processes", "2"]

@@ -75,7 +75,7 @@ class Reader:
 
 
 def training(name: str) -> Any:
-    """What the module of presets has; it needs PyTorch."""
+    """The functions of the module of presets, which needs PyTorch."""
     pytest.importorskip("torch", reason="needs the extra train")
     from helsinki_env.training import preset
 
@@ -117,7 +117,7 @@ JSON = {
     ),
 }
 
-#: Neither JSON nor YAML of use to anybody, though some of it is both.
+#: Texts that are no useful JSON or YAML.
 TEXTS = {
     "brackets": "[" * 100_000,
     "mappings": '{"a": ' * 100_000,
@@ -339,7 +339,7 @@ def record(game: TestedGame) -> dict[str, Any]:
 
 
 def read_run(data: dict[str, Any]) -> Plan:
-    """A plan with the digest that belongs to it: somebody who writes plans of their own."""
+    """A user's plan with a valid digest."""
     told = {key: value for key, value in data.items() if key != "digest"}
     return Plan.from_dict(with_digest(told))
 
@@ -379,7 +379,7 @@ def results() -> dict[str, Any]:
 
 
 def read_and_report(data: dict[str, Any]) -> None:
-    """The text of a report on data with the digest that belongs to it: somebody who writes results of their own."""
+    """The text of a report on a user's data with a valid digest."""
     list(chapters(_results_in(Node(with_digest(data), StudyError, file="balance.json"))))
 
 
@@ -442,7 +442,7 @@ def read_certified(data: dict[str, Any]) -> None:
 
 
 def read_record(data: dict[str, Any]) -> Record:
-    """A record with the digest that belongs to it: somebody who writes records of their own."""
+    """A user's record with a valid digest."""
     return Record.from_dict(data if "digest" not in data else data | {"digest": _digest(data)})
 
 

@@ -21,7 +21,7 @@ from tests.support.server import Reader, Server, serving
 
 TABLES = 50
 SECONDS = 120
-#: How long somebody thinks who is in a hurry, seconds.
+#: Thinking time of a hurried player, seconds.
 THINKS = (0.5, 1.5)
 
 

@@ -35,7 +35,7 @@ from tests.support.wide import wide_components
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
-#: Far more decisions than any game has (about 280 with four players, as far as anybody has seen).
+#: Far more actions than any known game has (about 280 with four players).
 MOST_DECISIONS = 2_000
 #: The most points that a board can bring, with all of them at the limits of a component file, and those made in play.
 MOST_POINTS = 14 * 10 + 48 * 10 + 127
@@ -77,7 +77,7 @@ def examine(number: int, positions: list[Position], seen: Counter[str], share: f
 
 
 def look(rng: random.Random, game: HelsinkiGame, seen: Counter[str]) -> None:
-    """The position can be read again and played on; now and then, the plain rules and whoever deals anew agree."""
+    """Read and continue the position; sometimes compare the reference and determinization."""
     position = notation.to_dict(game)
     seen["positions"] += 1
     assert notation.from_dict(position) == game

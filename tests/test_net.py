@@ -296,7 +296,7 @@ def by_colour(counts: list[int], components: str) -> list[int]:
 
 
 def expected_seat(position: dict[str, Any], viewer: int, turn: int) -> dict[str, list[int]]:
-    """What is said of a seat, from the position as plain data."""
+    """Return the inputs of a seat from the position as plain data."""
     number = (viewer + turn) % position["players"]
     seat, own = position["seats"][number], position["seats"][viewer]
     cells = built(seat)
@@ -346,7 +346,7 @@ def expected_card(card: int | None, components: str) -> list[int]:
 
 
 def expected_table(position: dict[str, Any], viewer: int, blank: set[int]) -> dict[str, list[int]]:
-    """What is said of the table; the slots in `blank` look empty."""
+    """Return the inputs of the table; the slots in `blank` look empty."""
     components = position["components"]
     seat, data = position["seats"][viewer], load_components(components)
     colours = [{cell for tile in seat["pavilions"] if tile["colour"] == c for cell in tile["cells"]} for c in COLOURS]
@@ -675,7 +675,7 @@ def test_trials_change_decisions_and_so_do_words_and_settings() -> None:
     assert (searching(30).act(observation, mask, words(len(mask), seed=1)) != usual).any()
     assert (searching(30, turns=0).act(observation, mask, drawn) != usual).any()
     assert (searching(30, arms=2.0).act(observation, mask, drawn) != usual).any()
-    # Whoever trusts the network blindly does what it prefers.
+    # With full trust, the player takes the network's preferred action.
     np.testing.assert_array_equal(searching(30, trust=1e9).act(observation, mask, drawn), alone)
     np.testing.assert_array_equal(searching(30, share=1e9).act(observation, mask, drawn), alone)
 
@@ -850,7 +850,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused_with_the_reason(
 
 
 class Payload:
-    """What creates a file when it is unpickled."""
+    """A class that creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -239,7 +239,7 @@ def test_mutated_settings_and_answers_are_clear_errors() -> None:
 
 @EACH_GAME
 def test_hidden_cards_change_no_byte_of_an_observation(game: TestedGame) -> None:
-    """Games that look the same to a seat read the same, whatever the others hold."""
+    """Games that look the same to a seat have the same text."""
     env, rng, hidden = TextGameEnv(game.spec.config()), random.Random(1), 0
     env.reset(num_players=3, seed=1)
     for number in range(60):

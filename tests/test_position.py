@@ -502,7 +502,7 @@ NO_START: dict[str, tuple[Change, str]] = {
 
 
 def give(position: Position, card: int, *where: Any) -> None:
-    """Put a card on the discard pile or somewhere else where cards are counted."""
+    """Put a card on the discard pile or another pile with counts."""
     holder: Any = position["discard_pile"]
     if where:
         holder = position

@@ -130,7 +130,7 @@ def test_positions_are_those_before_each_decision(config: Any) -> None:
     ids=["helsinki", "copenhagen"],
 )
 def test_games_of_a_batch_are_dealt_again(env: HelsinkiVectorEnv | CopenhagenVectorEnv) -> None:
-    """Also those that an environment dealt by itself, one after the other."""
+    """Also games that an environment dealt automatically, one after the other."""
     obs, info = env.reset(seed=8)
     words = random_keys(3, seed=2)
     decisions: list[list[int]] = [[] for _ in range(3)]
@@ -177,7 +177,7 @@ def without(key: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def with_digest(data: dict[str, Any]) -> dict[str, Any]:
-    """The same data with the digest that belongs to it: somebody who writes records of their own."""
+    """The same data with a valid digest."""
 
     return {**data, "digest": _digest(data)}
 

@@ -97,7 +97,7 @@ def position(
     players = len(seats)
     deck = list(BOX.deck(players))
     if players == 2:
-        deck[card("yellow", 5, 5)] -= 1  # the one that nobody has seen
+        deck[card("yellow", 5, 5)] -= 1  # the removed card
     gone = [shown for shown in display if shown is not None] + list(discard_pile)
     gone += [kind for one in seats for kind, count in enumerate(one["hand"]) for _ in range(count)]
     if draw_pile is None:
@@ -307,7 +307,7 @@ def test_the_two_adjacent_cards_are_taken_and_refilled(token: int, slots: list[i
     coming = game.to_dict()["draw_pile"]
     act(game, "DRAW")
     assert hand(game) == sorted(DISPLAY[slot] for slot in slots)
-    assert game.seats[0].known == game.seats[0].hand  # everybody saw them
+    assert game.seats[0].known == game.seats[0].hand  # all players saw them
     expected = list(DISPLAY)
     expected[slots[0]], expected[slots[1]] = coming[:2]  # the lower-numbered slot first
     assert game.display == expected
@@ -319,7 +319,7 @@ def test_extra_card_comes_from_the_draw_pile_after_the_refill() -> None:
     coming = game.to_dict()["draw_pile"]
     act(game, "USE", "extra_card")
     assert hand(game) == sorted([DISPLAY[0], DISPLAY[1], coming[2]])
-    assert game.seats[0].known == counts(DISPLAY[:2])  # the third card was seen by nobody
+    assert game.seats[0].known == counts(DISPLAY[:2])  # no other player saw the third card
     assert game.display[:2] == coming[:2]
 
 
@@ -957,7 +957,7 @@ def test_two_points(phase: str) -> None:
     before = game.scores()[0]
     act(game, "USE", "two_points")
     assert game.scores()[0] == before + 2
-    # In END nothing else is left to do, and END takes itself; otherwise the phase goes on.
+    # In END no other action is left, so the turn ends; otherwise the phase continues.
     assert (game.seat, game.phase) == ((1, "MOVE") if phase == "END" else (0, phase))
 
 
@@ -1257,7 +1257,7 @@ def test_illegal_decisions_are_errors_and_change_nothing() -> None:
 
 
 def check_position(game: ReferenceGame, coats: bool = True) -> None:
-    """What must always hold: nothing is lost, nothing overlaps, and there is something to do."""
+    """Check invariants: no card or tile is lost, tiles do not overlap, and an action is legal."""
     data, pending = game.components, game.pending
     cards = Counter(game.draw_pile) + Counter(shown for shown in game.display if shown is not None)
     cards.update(pending.paid)

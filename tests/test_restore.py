@@ -39,7 +39,7 @@ from tests.support.wide import wide_components
 HELSINKI = GAMES[0]
 UNPACK = {"helsinki": unpack, "copenhagen": copenhagen.unpack}
 NOTHING = "found no phase or no players"
-#: What the seat to move cannot see, at least not in full.
+#: Fields that the acting seat cannot see in full.
 HIDDEN = {"chance", "hand", "pile", "unseen"}
 
 
@@ -94,7 +94,7 @@ def observed(games: list[Any]) -> tuple[Any, Any, Any]:
 
 
 def check(games: list[Any], components: str) -> None:
-    """Restore all of them at once, knowing nothing but the component file; then deal, and look again."""
+    """Reconstruct all states from observations and the component file; then determinize and observe again."""
     states, observations, masks = observed(games)
     config = games[0].spec.config(components=components)
     restored = states_from_observations(config, observations)
@@ -161,7 +161,7 @@ def test_the_wide_layout(tmp_path: Path) -> None:
 
 @EACH_GAME
 def test_deals_are_those_of_a_redeal_that_had_the_game(game: TestedGame) -> None:
-    """So a redeal uses nothing that the seat cannot see, and an observation says all that it needs."""
+    """Determinization uses only the observation, and an observation contains everything that it needs."""
     games = (
         [*dealt_games(3 if JIT else 1, "default"), *built_games(60 if JIT else 3, "default")][::5]
         if game is HELSINKI
@@ -239,7 +239,7 @@ def test_what_was_in_a_record_is_not_kept(game: TestedGame) -> None:
     assert same(filled, states_from_observations(config, seen))
 
 
-# what goes wrong
+# errors
 
 
 def entry(value: int, *, of: str, at: Any = ...) -> Any:

@@ -95,7 +95,7 @@ def test_two_games_cannot_have_the_same_records() -> None:
         rule.implements(FIRST, multiply)
 
 
-#: Two games beside the project's own: one whose rule can be edited, and a loop of the project that plays it.
+#: Two further games: one with an editable rule, and a loop of the project that plays it.
 GAME = """
 import numpy as np
 from helsinki_env.engine.kernel import kernel

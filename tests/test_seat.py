@@ -287,7 +287,7 @@ def test_opponents_get_arrays_that_lead_nowhere() -> None:
     other = HelsinkiSeatEnv([act, "random", act], num_players=4)
     other.reset(seed=1)
     assert len(kept) > 60
-    assert all(np.array_equal(*pair) for pair in kept)  # nobody writes into them later
+    assert all(np.array_equal(*pair) for pair in kept)  # no later step writes into them
 
 
 def test_opponents_never_get_a_random_number_twice() -> None:

@@ -1,6 +1,6 @@
 """Shared ranks: fractional wins, mean ranks, cross-tables, ratings and sequential tests.
 
-Expected figures are worked out by hand beside the tests.
+The expected figures are worked out by hand.
 """
 
 from __future__ import annotations

@@ -421,7 +421,7 @@ def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int,
     assert equal.mean == 0.5  # both win every deck equally often
     better = promotion_test(played_by(untrained()), played_by(contrary()), HelsinkiConfig(), config, 1)
     assert better.verdict == "better"
-    assert better.blocks < 48  # it does not go on for nothing
+    assert better.blocks < 48  # the test stops early
     worse = promotion_test(played_by(contrary()), played_by(untrained()), HelsinkiConfig(), config, 1)
     assert worse.verdict == "not better"
     assert worse.mean == pytest.approx(1 - better.mean, abs=0.15)
@@ -429,7 +429,7 @@ def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int,
 
 def test_the_gate_says_the_same_however_many_decks_are_played_at_once() -> None:
     config = PromotionConfig(deals=36, parallel_deals=36, players=(2, 3))
-    one, other = make_player("random"), make_player("random")  # who need a random number for everything
+    one, other = make_player("random"), make_player("random")  # players that use a random key for every action
     states = [promotion_test(one, other, HelsinkiConfig(), replace(config, parallel_deals=lot), 1) for lot in (36, 7)]
     assert states[0] == states[1]
     assert states[0].mean != 0.5
@@ -680,7 +680,7 @@ def preset(tiny: Path) -> Preset:
 
 @pytest.fixture(scope="module")
 def whole(preset: Preset, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run that nobody stopped."""
+    """The folder of an uninterrupted run."""
     folder = tmp_path_factory.mktemp("runs") / "whole"
     assert Training(preset, folder, 5).run()["finished"]
     return folder
@@ -690,7 +690,7 @@ def whole(preset: Preset, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(
     request: pytest.FixtureRequest, preset: Preset, whole: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Preset, Path]:
-    """A run of each game that nobody stopped: its preset and its folder."""
+    """An uninterrupted run of each game: its preset and its folder."""
     if request.param == "helsinki":
         return preset, whole
     folder = tmp_path_factory.mktemp("runs")
@@ -767,7 +767,7 @@ class Stopped(Exception):  # noqa: N818  # no error
 
 
 def run_in_parts(preset: Preset, folder: Path, stops: list[int], pause: float = 0.0) -> list[str]:
-    """Train, stopped after so many updates each time, and then to the end; return where it was stopped."""
+    """Train with stops after given numbers of updates, then to the end; return the stops."""
     parts = []
     for stop in [*stops, 10**9]:
         left = stop
@@ -851,7 +851,7 @@ def test_a_run_that_stops_for_want_of_time_goes_on_with_more(
         stops, minutes = stops + 1, minutes + 1.0
     assert stops > 1
     check_same(tmp_path, whole)
-    # Whoever resumes what is done gets the table once more.
+    # Resuming a finished run prints its table again.
     again = Training(preset, tmp_path, 5, resume=True).run()
     assert without_seconds(again["standings"]) == json.loads((whole / "summary.json").read_text())["standings"]
     check_same(tmp_path, whole)
@@ -871,7 +871,7 @@ sys.exit(main(sys.argv[1:]))
 def test_a_run_that_is_killed_or_stopped_goes_on_as_if_nothing_had_happened(
     game: str, against: str | None, tmp_path: Path
 ) -> None:
-    """The real command; Ctrl-C as soon as it can go on, then kill -9 and Ctrl-C at random moments."""
+    """Run the real command; send Ctrl-C after the first save, then SIGKILL and Ctrl-C at random moments."""
     rng, folder = random.Random(0), tmp_path / "run"
     tiny, whole = tmp_path / "tiny.yaml", tmp_path / "whole"
     tiny.write_text(f"{TINY}rules: {game}\n")
@@ -900,7 +900,7 @@ def test_a_run_that_is_killed_or_stopped_goes_on_as_if_nothing_had_happened(
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"Saved {folder / 'best.safetensors'}; play it as net:{folder}" in done.stdout
     check_same(folder, whole)
-    assert not list(folder.rglob("*.tmp"))  # what the killed ones left is gone
+    assert not list(folder.rglob("*.tmp"))  # files of killed runs are removed
 
 
 WRITER = """

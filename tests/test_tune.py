@@ -57,7 +57,7 @@ POINTS = BOARD_ACTIONS.index("two_points")
 
 
 def level_worth(_: dict[tuple[str, str], int]) -> Array:
-    """Fifteen equal actions, whatever their numbers are."""
+    """Fifteen equal actions with any numbers."""
     return np.full(len(BOARD_ACTIONS), 0.3)
 
 
@@ -425,7 +425,7 @@ def of_random_games() -> TuneConfig:
 
 
 class StoppedError(Exception):
-    """Somebody has had enough."""
+    """A stop request."""
 
 
 def played_here(config: TuneConfig, folder: Path, stop: str = "", judge: str | None = None) -> dict[Path, bytes]:

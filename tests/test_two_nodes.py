@@ -93,7 +93,7 @@ def games_in(folder: Path) -> dict[str, bytes]:
 
 
 def certified_in(folder: Path) -> dict[str, bytes]:
-    """What a certificate certifies; the times beside it are never the same."""
+    """Return the certified part of a certificate, without times."""
     return {"certified": json.dumps(json.loads((folder / "certificate.json").read_text())["certified"]).encode()}
 
 

@@ -235,7 +235,7 @@ def test_a_forked_process_goes_on_with_threads_of_its_own() -> None:
     env = HelsinkiVectorEnv(8, num_threads=2)
     obs = play(env, env.reset(seed=0)[0], 3)[-1][0]
     child = os.fork()
-    if not child:  # what it finds out is its exit status
+    if not child:  # its exit status is the result
         try:
             play(env, obs, 3)
             env.close()
@@ -553,7 +553,7 @@ def test_a_state_that_does_not_fit_changes_nothing() -> None:
     assert same(env.get_state(), before)
 
 
-#: A field of a record, what somebody wrote there, and the field that is named.
+#: A field of a record, a wrong value, and the start of the message.
 OF_HELSINKI: tuple[tuple[str, Any, str], ...] = (
     ("players", 5, "players: found 5"),
     ("seat", 3, "to_move: found 3"),

@@ -27,7 +27,7 @@ def begin_all(t, states, runs, setups, drawn):
 
 
 def begun(episodes: RandomEpisodes, config: CopenhagenConfig | None = None, count: int = COUNT, seed: int = 1) -> Any:
-    """The first positions of so many episodes, as a batch environment begins them."""
+    """Return the first positions of `count` episodes of a batch environment."""
     config = config or CopenhagenConfig()
     states, setups, runs = new_states(count), new_states(1), np.zeros(count, RUN)
     apply_setup(setups, config)

@@ -58,7 +58,7 @@ def test_a_copy_for_one_seat_is_refused() -> None:
         read(CopenhagenGame(seed=1).to_dict(seat=0))
 
 
-# What cannot happen
+# Impossible positions
 
 
 def main() -> Position:

@@ -34,7 +34,7 @@ from tests.oracles.copenhagen import ReferenceGame, brute_force_legal_actions
 from tests.support.chances import chi_square
 from tests.test_redeal import check as check_any
 
-#: Phases in which the seat to move is bound to go on with what it has in hand.
+#: Phases in which the cards in hand must suffice to complete the turn.
 BOUND = ("DISCARD", "END", "MAIN", "PAY", "PLACE", "RECOLOUR")
 
 
@@ -53,7 +53,7 @@ def built(number: int, components: str = "copenhagen") -> Iterator[CopenhagenGam
 
 
 def check(game: CopenhagenGame, viewer: int, seed: int) -> CopenhagenGame:
-    """Deal anew, and check everything that holds for every deal."""
+    """Sample hidden cards, and check everything that holds for every sample."""
     copy: CopenhagenGame = check_any(game, viewer, seed)
     assert not copy.state.pile[copy.state.pile_size :].any()
     return copy
@@ -112,7 +112,9 @@ def _more_known_than_held(game: CopenhagenGame) -> None:
 )
 def test_a_position_that_no_game_leads_to(spoil: Callable[[CopenhagenGame], None], players: int) -> None:
     rng, game = random.Random(5), CopenhagenGame(CopenhagenConfig(players), seed=5)
-    while not (game.state.end_card and game.state.pile_size < 20):  # with three, the pile was made anew
+    while not (
+        game.state.end_card and game.state.pile_size < 20
+    ):  # with three players, the discard pile was reshuffled
         game.step(rare_action(game, rng))
     assert determinize(game, 0) != game
     spoil(game)
@@ -153,7 +155,7 @@ def small_box(folder: Path) -> str:
 
 
 def arrangements(cards: list[int]) -> Counter[tuple[int, ...]]:
-    """Every order of some cards, with the number of ways in which the cards, told apart, make it."""
+    """Return every order of some cards with its number of permutations of distinct cards."""
     return Counter(itertools.permutations(cards))
 
 
@@ -205,9 +207,9 @@ class Known:
         return bool(brute_force_legal_actions(game))
 
     def deals(self) -> tuple[Counter[Outcome], int]:
-        """Every deal that fits, with the number of ways in which the cards, told apart, make it.
+        """Return every consistent deal with its number of permutations of distinct cards.
 
-        And the number of those that fit but for the seat to move, which could not go on.
+        The second value counts the deals after which the acting seat could not complete its turn.
         """
         found: Counter[Outcome] = Counter()
         judged: dict[Any, bool] = {}
@@ -277,7 +279,7 @@ def some_knowledge(components: str, most: int) -> Iterator[tuple[CopenhagenGame,
 
 
 def bound_games() -> Iterator[tuple[CopenhagenGame, Known, Counter[Outcome], str]]:
-    """Seat 0 is in the middle of a turn, with two cards that seat 1 has not seen and with which it must go on."""
+    """Yield positions in which seat 0 needs two cards that seat 1 has not seen to complete its turn."""
     taken = {"display": (None, None, 2, 3, 4, 0, 1)}
     turns: tuple[tuple[str, list[int], list[int], list[int], list[int], dict[str, Any]], ...] = (
         # phase, cards known and hidden by colour, draw pile but for the End of Game card, abilities used, others

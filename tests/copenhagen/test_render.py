@@ -183,7 +183,7 @@ def test_full_lines_show_what_they_brought_windows_only_more() -> None:
     assert (one.rows, one.columns) == ({0: BOX.points_row_windows}, {0: BOX.points_column_windows})
     area = parts(draw_svg(drawn), "seat-0")
     assert (area["full-row"], area["full-column"], area["row-points"], area["column-points"]) == (2, 1, 2, 1)
-    assert titles(draw_svg(drawn)).count("Coat of arms, won") == 1  # beside row 1
+    assert titles(draw_svg(drawn)).count("Coat of arms, won") == 1  # next to row 1
     assert titles(draw_svg(white)).count("Full column: 4 points") == 1
 
 
@@ -415,7 +415,7 @@ def test_hands_of_others_are_hidden_from_a_viewer() -> None:
 
 
 def test_what_is_hidden_changes_nothing_in_the_picture() -> None:
-    """Cards of others that nobody knows of, and the draw pile, are exchanged."""
+    """Exchange unknown cards of other hands with the draw pile."""
     one = position(seat((2, 0, 0, 0, 0)), seat((1, 0, 2, 0, 0), known=(0, 0, 1, 0, 0)), pile=[3, 4, 4, 0, 5])
     other = position(seat((2, 0, 0, 0, 0)), seat((0, 0, 1, 0, 2), known=(0, 0, 1, 0, 0)), pile=[4, 0, 0, 5, 3])
     other["discard_pile"] = one["discard_pile"]

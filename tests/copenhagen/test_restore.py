@@ -76,7 +76,7 @@ def test_rounds_and_points_that_are_not_told() -> None:
     assert (restored["round_number"][0], restored["points"][0, 0]) == (127, 127)
 
 
-# what goes wrong
+# errors
 
 
 def changed(seen: Any, name: str, place: Any, value: int) -> Any:
@@ -88,7 +88,7 @@ def changed(seen: Any, name: str, place: Any, value: int) -> Any:
 
 @pytest.mark.thorough
 def test_every_mutation_is_refused_or_can_be_looked_at() -> None:
-    """One entry or a few changed at random: what is accepted is seen as it is; whatever follows names its fault."""
+    """Change one to three random entries: accepted observations are reproduced, all others name an error."""
     rng = np.random.default_rng(7)
     config = CopenhagenConfig()
     games = [game for i, game in enumerate(some_games(20 if JIT else 1)) if i % 3 == 0]
@@ -154,7 +154,8 @@ def test_tiles_that_are_none_are_refused(fault: str) -> None:
 
 
 def in_phase(phase: str) -> CopenhagenGame:
-    return next(game for game in some_games(60) if game.phase == phase)
+    found: CopenhagenGame = next(game for game in some_games(60) if game.phase == phase)
+    return found
 
 
 @pytest.mark.parametrize(

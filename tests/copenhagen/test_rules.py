@@ -289,7 +289,7 @@ def test_two_adjacent_cards_are_taken_in_ascending_order() -> None:
     act(game, "TAKE", 4)
     taken = hand_of(red=1, yellow=1)
     assert game.seats[0].hand == taken
-    assert game.seats[0].known == taken  # everybody saw them
+    assert game.seats[0].known == taken  # all players saw them
     # END was the only decision left and took itself; the slots were refilled from the left.
     assert (game.seat, game.phase, game.round, pending(game)) == (1, "MAIN", 5, {})
     assert game.display == [0, 1, 2, *coming[:2], 0, 1]
@@ -1216,7 +1216,7 @@ def check(game: ReferenceGame) -> None:
         assert all(sum(one.hand) <= data.hand_limit for one in game.seats)
     assert bool(game.legal_actions()) != game.done
     if game.phase == "END" and not game.done:
-        assert len(game.legal_actions()) > 1  # END alone is taken at once
+        assert len(game.legal_actions()) > 1  # the environment takes END if it is the only legal action
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])

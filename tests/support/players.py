@@ -1,4 +1,4 @@
-"""What holds for every player."""
+"""Properties of every player."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_rows_alone(
         observation: shape (B, SIZE).
         mask: shape (B, ACTIONS).
         keys: shape (B,).
-        every: ask for every so-manyth row alone.
+        every: step between the rows that are asked for alone.
     """
     assert isinstance(player, Player)
     assert player.name == name
