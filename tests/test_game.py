@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,6 +80,8 @@ COPIES: dict[str, Callable[[Any], Any]] = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "pickle": lambda game: pickle.loads(pickle.dumps(game)),
+    "in a container": lambda game: copy.deepcopy({"game": [game]})["game"][0],
+    "cloudpickle": lambda game: pickle.loads(cloudpickle.dumps(game)),
     "oldest pickle": lambda game: pickle.loads(pickle.dumps(game, 2)),
     "dict": lambda game: type(game).from_dict(game.to_dict()),
     "json": lambda game: type(game).from_dict(json.loads(json.dumps(game.to_dict()))),

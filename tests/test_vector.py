@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import pickle
 import signal
 import time
 from collections import Counter
@@ -502,36 +501,6 @@ def test_arrays_are_reused_when_asked_to() -> None:
         assert told["seat"] is info["seat"]
         expected = other.step(actions)[0]
         assert same(obs, expected)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_copies_go_on_alike(mode: AutoresetMode) -> None:
-    env = HelsinkiVectorEnv(SIZE, num_players=3, autoreset_mode=mode, episodes=RandomEpisodes(num_players=(2, 3)))
-    env.reset(seed=1)
-    obs, _ = env.reset(options={"covered": [1]})
-    steps = STEPS // 3 if mode != AutoresetMode.DISABLED else 40
-    obs = play(env, obs, steps)[-1][0]
-    copies = [env.clone(), copy.copy(env), copy.copy(copy.copy(env)), pickle.loads(pickle.dumps(env))]
-    seen = play(env, obs, steps, seed=1)
-    for other in copies:
-        assert same(play(other, obs, steps, seed=1), seen)
-        assert other.config == env.config
-
-
-@pytest.mark.parametrize("mode", MODES)
-@EACH_GAME
-def test_a_state_can_be_brought_back_more_than_once(game: TestedGame, mode: AutoresetMode) -> None:
-    env = game.vector_env(3, num_players=4, autoreset_mode=mode)
-    obs, info = env.reset(seed=1)
-    obs, *_, info = play(env, obs, 50)[-1]
-    state = pickle.loads(pickle.dumps(env.get_state()))
-    seen = play(env, obs, 60, seed=1)
-    for _ in range(2):
-        assert same(env.set_state(state), (obs, info))
-        assert same(play(env, obs, 60, seed=1), seen)
-    other = game.vector_env(3, num_players=4, autoreset_mode=mode)  # which has not dealt anything
-    assert same(other.set_state(state), (obs, info))
-    assert same(play(other, obs, 60, seed=1), seen)
 
 
 def test_a_state_that_does_not_fit_changes_nothing() -> None:
