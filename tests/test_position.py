@@ -101,7 +101,7 @@ def puts(values: dict[str, Any]) -> Change:
 
 def in_phase(phase: str, values: dict[str, Any] | None = None, **pending: Any) -> Change:
     """Another phase of seat 0, which has tiles, with this pending, and further changes by path."""
-    return puts({"phase": phase, "to_move": 0, "pending": pending} | (values or {}))
+    return puts({"phase": phase, "to_move": 0, "pending": pending, **(values or {})})
 
 
 def build_of(card: int, *paid: int, **pending: Any) -> Change:
