@@ -99,7 +99,7 @@ def puts(values: dict[str, Any]) -> Change:
     return both(*(put(path, value) for path, value in values.items()))
 
 
-def in_phase(phase: str, values: dict[str, Any] | None = None, **pending: Any) -> Change:
+def in_phase(phase: str, values: dict[str, Any] | None = None, /, **pending: Any) -> Change:
     """Another phase of seat 0, which has tiles, with this pending, and further changes by path."""
     return puts({"phase": phase, "to_move": 0, "pending": pending, **(values or {})})
 
