@@ -1,6 +1,6 @@
-"""How the whole suite runs: in several workers, kernels made once before they start, long files first.
+"""Configuration of the test runs: several workers, kernels compiled once before they start, long files first.
 
-A test or a file that is asked for by name runs in the process that was asked, without workers.
+Tests and files that are selected by name run in the calling process, without workers.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.utils.extras import MissingExtraError
 from helsinki_env.utils.machine import cpu_count
 
-# Workers for all processors leave one thread to each for its arithmetic, and threads that wait for each other's turn
-# make a busy machine many times slower. Processes that tests start inherit it; set before anybody imports PyTorch.
+# The workers use all CPU cores; more than one thread each makes a busy machine many times slower. Child processes
+# inherit the setting, which must precede the first import of PyTorch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# A shell that starts the tests in the background has them ignore Ctrl-C and SIGQUIT, as `nohup` does with SIGHUP, and
-# all that they start with them.
+# Processes that a shell starts in the background ignore Ctrl-C and SIGQUIT, and those under `nohup` ignore SIGHUP;
+# child processes inherit this. Restore the defaults.
 for _name in ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP"):
     _number = getattr(signal, _name, None)
     if _number is not None and signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL)
 
-# A busy machine makes examples slowly; that is no failure.
+# A busy machine generates examples slowly, which is not a failure.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
 ROOT = Path(__file__).resolve().parent.parent
-#: What takes longest, first: a worker that gets to it last would keep everybody waiting. All others follow by name.
-#: Those that wait for pages and processes alternate with those that compute.
+#: The longest files, which start first; all others follow by name. Files that wait for pages and processes alternate
+#: with files that compute.
 LONG_FIRST = (
     "test_page_games",
     "test_agreement",
@@ -78,20 +78,20 @@ def _asks_for_many(config: pytest.Config) -> bool:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return how many workers `-n auto` starts; nightly tests start processes of their own.
 
-    One more than there are processors: tests of pages, servers and signals wait a good part of their time.
+    There is one more worker than CPU cores, because tests of pages, servers and signals mostly wait.
     """
     return min(cpu_count() + 1, 8) if _asks_for_many(config) else 0
 
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the tables of `server`."""
+    """The folder with the tables of `server`."""
     return tmp_path_factory.mktemp("tables")
 
 
 @pytest.fixture(scope="session")
 def server(data: Path) -> Iterator[Any]:
-    """A server of tables for all tests that leave it as it was, but for tables and records of their own."""
+    """A server for all tests that change only their own tables and records."""
     from tests.support.server import serving
 
     with serving(data) as running:
@@ -100,7 +100,7 @@ def server(data: Path) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A Chromium, see `tests.support.browser`."""
+    """A running Chromium; see `tests.support.browser`."""
     from tests.support.browser import chromium
 
     with chromium() as running:
@@ -109,7 +109,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def one_thread() -> Iterator[None]:
-    """One thread for PyTorch, as commands have; more of them change the last digits."""
+    """Run PyTorch with one thread, as commands do; more threads change the last digits."""
     import torch
 
     threads = torch.get_num_threads()
@@ -119,7 +119,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _missing(problem: BaseException | None) -> str | None:
-    """Return the package of an extra that an error comes from; None if it comes from something else."""
+    """Return the missing package of an extra that caused an error; None for other errors."""
     while problem is not None:
         if isinstance(problem, ModuleNotFoundError | MissingExtraError):
             package = (problem.name or "").partition(".")[0]
@@ -129,13 +129,13 @@ def _missing(problem: BaseException | None) -> str | None:
 
 
 def _skip_without_extra(problem: Exception) -> None:
-    """Skip what needs an extra that is not installed; where `CI` is set all of them are, and it is an error."""
+    """Skip a test that needs a missing extra; with `CI` set, all extras are installed and the error remains."""
     if not os.environ.get("CI") and (package := _missing(problem)) is not None:
         pytest.skip(f"needs {package}, which an extra brings", allow_module_level=True)
 
 
 class _Module(pytest.Module):
-    """A file of tests, which is skipped without the extra that it needs."""
+    """A test file, skipped if it needs a missing extra."""
 
     def collect(self) -> Any:
         try:
@@ -152,7 +152,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Iterator[None]:
-    """Skip tests whose fixtures need an extra that is not installed."""
+    """Skip tests that need an extra that is not installed, or whose fixtures need it."""
     try:
         yield
     except Exception as problem:
@@ -160,25 +160,18 @@ def pytest_runtest_setup() -> Iterator[None]:
         raise
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Iterator[None]:
-    """Skip tests that need an extra that is not installed."""
-    try:
-        yield
-    except Exception as problem:
-        _skip_without_extra(problem)
-        raise
+pytest_runtest_call = pytest_runtest_setup
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Make the kernels once, before workers start that would each make them."""
+    """Compile the kernels once before the workers start."""
     if session.config.option.tx and not hasattr(session.config, "workerinput") and JIT:
         command = [sys.executable, "-m", "helsinki_env.cli.main", "compile"]
         subprocess.run(command, cwd=ROOT, check=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest files. The tests of a file stay together, for they share what takes long to make."""
+    """Start with the longest files; the tests of a file stay together because they share expensive objects."""
     rank = {name: i for i, name in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))

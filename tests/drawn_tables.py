@@ -1,8 +1,7 @@
-"""Positions for the tests of the drawings: tables whose tiles were really pushed in, as position dicts.
+"""Positions for tests of drawings: tables whose tiles follow the rules of placement, as position dicts.
 
-They follow the position format and the rules of placement, but they were played by nobody: scores in play and
-the order of the cards are made up. Built from the component file alone, so that the drawings can be tested
-without the engine.
+Scores during play and the order of the cards are arbitrary. The component file alone determines these positions, so
+the tests of drawings do not need the engine.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def _neighbours(cell: int) -> list[int]:
 
 
 def _fit(built: set[int], cells: list[int]) -> float:
-    """Judge a placement: tiles that fill rows and columns and leave no hole are better."""
+    """Return the value of a placement: higher if it fills rows and columns and leaves no hole."""
     after = built | set(cells)
     touching = sum(near in built for cell in cells for near in _neighbours(cell))
     rims = sum(4 - len(_neighbours(cell)) for cell in cells)

@@ -1,10 +1,11 @@
-"""The games, for tests that are the same for all of them."""
+"""The games and their environments, for tests that run for each of them."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -20,12 +21,12 @@ from helsinki_env import (
     copenhagen_v0,
     helsinki_v0,
 )
-from helsinki_env.engine.spec import GameSpec, spec_by_name
+from helsinki_env.engine.spec import GameSpec, spec_by_name, spec_of
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame as Copenhagen
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.config import HelsinkiConfig
-from tests.copenhagen.support import built_position
+from tests.copenhagen.positions import built_position
 from tests.support import positions
 
 __all__ = [
@@ -41,17 +42,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class TestedGame:
-    """A game with what tests need of it.
+    """A game and its environments.
 
     Attributes:
-        name: as in its specification.
-        module: its PettingZoo page.
-        seat_env: one learning seat.
-        seat_vector_env: a batch of such games.
-        vector_env: a batch of games for self-play.
-        seat_id: for `gymnasium.make`.
-        configs: of every number of players, and of what else there is.
-        built: a game that goes on from a position in which rare things are near.
+        name: name of its specification.
+        module: its PettingZoo module.
+        seat_env: environment with one learning seat.
+        seat_vector_env: batch of such environments.
+        vector_env: batch of games for self-play.
+        seat_id: id for `gymnasium.make`.
+        configs: configurations with two, three and four players and with options.
+        built: returns a game at a position from which rare events are near.
     """
 
     __test__ = False
@@ -73,15 +74,21 @@ class TestedGame:
         return spec_by_name(self.name)
 
     def start(self, rng: random.Random) -> Any:
-        """A game to play on with, most often from boards that are well filled."""
+        """Return a game to play, most often with well-filled boards."""
         if rng.random() < 0.8:
             return self.built(rng)
         return self.spec.game(rng.choice(self.configs), seed=rng.getrandbits(32))
 
 
+@cache
+def _kinds(config: Any) -> list[str]:
+    """The kind of each action id."""
+    return [kind for kind, size in spec_of(config).action_kinds(config) for _ in range(size)]
+
+
 def rare_action(game: Any, rng: random.Random) -> int:
-    """Any kind of legal action with the same probability, and then one of the kind: kinds that are rare come up."""
-    kinds = [kind for kind, size in game.spec.action_kinds(game.config) for _ in range(size)]
+    """Return a legal action of a random kind, so that rare kinds occur as often as others."""
+    kinds = _kinds(game.config)
     legal = game.legal_actions().tolist()
     kind = rng.choice(sorted({kinds[action] for action in legal}))
     return int(rng.choice([action for action in legal if kinds[action] == kind]))
@@ -127,19 +134,19 @@ _FURTHER = replace(
     built=_further_layout,
 )
 EACH_GAME = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
-#: The same, and with every change a further layout of records, for which each player is compiled anew.
+#: The same and, thorough, a further layout of records, for which each player is compiled again.
 EACH_LAYOUT = pytest.mark.parametrize(
     "game",
     [*GAMES, pytest.param(_FURTHER, marks=pytest.mark.thorough)],
     ids=[*(game.name for game in GAMES), "further layout"],
 )
-#: For players that search, which take longest to compile: nightly with a further layout.
+#: For search players, which compile longest: the further layout is nightly.
 EACH_LAYOUT_SEARCHED = pytest.mark.parametrize(
     "game",
     [*GAMES, pytest.param(_FURTHER, marks=pytest.mark.nightly)],
     ids=[*(game.name for game in GAMES), "further layout"],
 )
-#: For what takes long and is written once for all games: with every run of the tests for the first one.
+#: For long tests of code that all games share: every run tests the first game, nightly runs test all.
 ONE_GAME_OR_EACH_NIGHTLY = pytest.mark.parametrize(
     "game",
     [pytest.param(game, marks=[pytest.mark.nightly] if number else []) for number, game in enumerate(GAMES)],

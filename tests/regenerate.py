@@ -1,9 +1,9 @@
-"""Write the golden data anew, and say what changed:
+"""Regenerate the golden data and print the changes:
 
     python -m tests.regenerate
 
-Do this only for a change that is meant to change the rules, what a seat is shown, or how a state is kept; look at the
-difference before it is committed. A change of behaviour also asks for a new version of the environment.
+Only an intended change of the rules, the observation or the state justifies new golden data. Review the difference
+before the commit. A change of behavior also needs a new version of the environment.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.support.golden import TESTS
 
 
 def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
-    """Every golden file of every game, and what makes its text."""
+    """Yield every golden file of every game with a function that returns its text."""
     yield from helsinki.golden_files()
     yield from copenhagen.golden_files()
     yield from yardstick.golden_files()

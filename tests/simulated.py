@@ -1,4 +1,4 @@
-"""Plays a few games in numba-cuda's simulator and on the processor, and says whether they are the same.
+"""Play a few games in numba-cuda's simulator and on the CPU, and compare them.
 
 Run by `tests/test_cuda.py` with NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1: `python -m tests.simulated GAME`.
 """
@@ -17,12 +17,12 @@ from helsinki_env.envs.tensors import GameTorchEnv
 from tests.support.cards import Simulated
 
 GAMES = 3
-#: Steps before the end of the first game that are played in the simulator, and those after it.
+#: Simulated steps before and after the end of the first game.
 BEFORE, AFTER = 4, 3
 
 
 def near_an_end(env: GameTorchEnv) -> dict[str, torch.Tensor]:
-    """Play until a game ends, and return how it stood some steps before."""
+    """Play until a game ends, and return the state some steps before."""
     env.reset(seed=1)
     states: list[dict[str, torch.Tensor]] = []
     while not env.memory.ended.any():
@@ -32,14 +32,14 @@ def near_an_end(env: GameTorchEnv) -> dict[str, torch.Tensor]:
 
 
 def differing(one: GameTorchEnv, other: GameTorchEnv) -> list[str]:
-    """Return what in their memory is not the same."""
+    """Return the names of arrays that differ."""
     return [
         name for name in vars(one.memory) if not torch.equal(getattr(one.memory, name), getattr(other.memory, name))
     ]
 
 
 def main(game: str) -> None:
-    """Play and compare, from the beginning and around an end."""
+    """Play and compare games from the beginning and around an end."""
     spec = spec_by_name(game)
     config, episodes = spec.config(), spec.episodes(num_players=(2, 3, 4))
     one, other = envs = [GameTorchEnv(GAMES, config, "cpu", episodes) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Actions that cost something else than one coat of arms, or are stronger or weaker than in the box."""
+"""Board actions with other costs or strengths than in the published game."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PURPLE = {"colour": "purple", "roofs": 5, "cells": [14, 15, 16, 17, 18]}
 BLUE_1, BLUE_2, BLUE_3, BLUE_5, GREEN_1, RED = 0, (1, 2), (3, 4), 9, 10, (33, 34, 36, 37)
 
 
-# Both implementations, whatever the numbers are
+# Both implementations with random numbers
 
 
 def agree(folder: Path, plan: dict[str, range], search_every: int) -> Counter[str]:

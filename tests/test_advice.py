@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import cache
 from typing import Any
 
-import numpy as np
 import pytest
 
+from helsinki_env.agents.base import Player
 from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.determinization import determinize
@@ -20,6 +21,7 @@ from helsinki_env.web.sessions import PageConnection, evaluation_request
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import Line, Server, decide_first, seated, until
+from tests.support.tables import sampled_tables
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
 
@@ -140,36 +142,29 @@ def _asked(table: GameTable, deeper: int = 0) -> EvaluationRequest:
     return evaluation_request(table, page, {"number": table.number, "deeper": deeper}, {})
 
 
+@cache
+def _judge(deeper: int, config: Any) -> Player:
+    return make_player(f"net+search:{deeper}" if deeper else "net", config)
+
+
 @EACH_GAME
 def test_what_is_told_is_the_same_whatever_is_hidden_and_whatever_the_seed(game: TestedGame) -> None:
     """Another deal of everything hidden changes no byte of an evaluation."""
     looked = differed = 0
-    for players in (2, 3, 4):
-        config = game.spec.config(num_players=players)
-        chairs = tuple(SeatAssignment(HUMAN, f"P{seat}") for seat in range(players))
-        table, rng = GameTable("t", "", config, 6, chairs), np.random.default_rng(players)
-        judges = {deeper: make_player(f"net+search:{deeper}" if deeper else "net", config) for deeper in (0, 25)}
-        while not table.game.done:
-            if rng.random() < 0.12:
-                sent = []
-                kept, seed = table.game, table.seed
-                for deal in (None, int(rng.integers(2**62))):
-                    table.game = kept if deal is None else determinize(kept, kept.seat, seed=deal)
-                    table.seed = seed if deal is None else deal
-                    differed += table.game != kept
-                    asked = [_asked(table, deeper) for deeper in judges]
-                    sent.append(
-                        json.dumps(
-                            [
-                                evaluation_message(one, evaluate_actions(judges[one.deeper], config, *one.inputs)[0])
-                                for one in asked
-                            ]
-                        )
-                    )
-                assert sent[0] == sent[1]
-                looked, table.game, table.seed = looked + 1, kept, seed
-            legal = table.game.legal_actions()
-            table.decide(table.number, int(legal[rng.integers(len(legal))]), "decided")
+    for table, rng in sampled_tables(game):
+        config, kept, seed, sent = table.game.config, table.game, table.seed, []
+        judges = {deeper: _judge(deeper, config) for deeper in (0, 25)}
+        for deal in (None, int(rng.integers(2**62))):
+            table.game = kept if deal is None else determinize(kept, kept.seat, seed=deal)
+            table.seed = seed if deal is None else deal
+            differed += table.game != kept
+            asked = [_asked(table, deeper) for deeper in judges]
+            said = [
+                evaluation_message(one, evaluate_actions(judges[one.deeper], config, *one.inputs)[0]) for one in asked
+            ]
+            sent.append(json.dumps(said))
+        assert sent[0] == sent[1]
+        looked, table.game, table.seed = looked + 1, kept, seed
     assert looked > 30
     assert differed > 0.9 * looked
 

@@ -1,8 +1,9 @@
-"""The PettingZoo environments: the same games as the game classes, everybody's rewards, copies that keep the game."""
+"""The PettingZoo environments: they play the games of the game classes, give rewards to all seats, and copy exactly."""
 
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import random
 from typing import Any
@@ -69,7 +70,7 @@ def choose(rng: random.Random, observation: dict[str, Any]) -> int:
 
 
 def play(env: Any, rng: random.Random, decisions: int = 100_000) -> None:
-    """Take that many decisions at random, or play until the game is over for everybody."""
+    """Take `count` random actions, or play to the end of the game."""
     for _ in env.agent_iter(decisions):
         observation, _, terminated, _, _ = env.last()
         env.step(None if terminated else choose(rng, observation))
@@ -381,15 +382,6 @@ def test_copies_go_on_alike(game: TestedGame, kind: str, decisions: int) -> None
         assert other.unwrapped.game == after, name
 
 
-@both
-@EACH_GAME
-def test_copies_can_be_made_before_the_first_game(game: TestedGame, kind: str) -> None:
-    env = make(game, kind, num_players=4)
-    for name, other in copies(env).items():
-        other.reset(seed=1)
-        assert other.unwrapped.game == first_game(game, num_players=4), name
-
-
 def test_copies_share_nothing_that_changes() -> None:
     env = helsinki_v0.env()
     env.reset(seed=5)
@@ -429,6 +421,9 @@ def test_a_state_can_be_brought_back_before_the_first_reset() -> None:
     assert record(other, random.Random(6)) == record(env, random.Random(6))
 
 
+AGENTS = ["player_0", "player_1"]
+
+
 @EACH_GAME
 @pytest.mark.parametrize(
     ("changes", "message"),
@@ -450,6 +445,18 @@ def test_a_state_can_be_brought_back_before_the_first_reset() -> None:
         ({"rewards": {"player_0": 0}}, "rewards: found"),
         ({"infos": None}, "infos: found None"),
         ({"more": 1}, "expected what get_state returns"),
+        ({"infos": dict.fromkeys(AGENTS, 5)}, "infos: found"),
+        ({"rewards": dict.fromkeys(AGENTS, math.nan)}, "rewards: found"),
+        ({"_cumulative_rewards": dict.fromkeys(AGENTS, "1")}, "_cumulative_rewards: found"),
+        ({"terminations": dict.fromkeys(AGENTS, True)}, "terminations: found"),
+        ({"truncations": dict.fromkeys(AGENTS, 0)}, "truncations: found"),
+        ({"agents": [["player_0"]]}, "agents: found"),
+        ({"agent_selection": np.array(AGENTS)}, "agent_selection: found"),
+        ({"_skip_agent_selection": np.zeros(3)}, "_skip_agent_selection: found"),
+        ({"_over": np.array([True])}, "_over: found"),
+        ({"_seed": 2**64}, "_seed: found"),
+        ({"_episode": 1.5}, "_episode: found"),
+        ({"_last_action": True}, "_last_action: found"),
     ],
     ids=str,
 )
@@ -457,7 +464,7 @@ def test_a_state_that_cannot_be_changes_nothing(game: TestedGame, changes: dict[
     env = make(game)
     env.reset(seed=1)
     env.step(2)
-    before = env.game
+    before, agents = env.game, pickle.dumps(env.get_state())
     if isinstance(changes.get("config"), dict):
         changes = {"config": game.spec.config(**changes["config"])}
     with pytest.raises(ValueError, match=message):
@@ -467,6 +474,7 @@ def test_a_state_that_cannot_be_changes_nothing(game: TestedGame, changes: dict[
         with pytest.raises(ValueError, match="state: found"):
             env.set_state(bad)
     assert env.game == before
+    assert pickle.dumps(env.get_state()) == agents
     assert record(env, random.Random(1))
 
 

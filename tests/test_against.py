@@ -1,4 +1,4 @@
-"""`helsinki bench --against`: two checkouts are compared, by real processes, and nothing of it is left behind.
+"""`helsinki bench --against` compares two checkouts in real processes and leaves no files behind.
 
 The processes run the kernels as plain Python: that is slow, but nothing is compiled.
 """

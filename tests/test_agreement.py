@@ -1,4 +1,4 @@
-"""The kernels and the plain rules agree: on every field, mask, observation and score, at every decision.
+"""The kernels and the reference agree on every field, mask, observation and score after every action.
 
 The short version runs with the other tests. The long one, at least 20,000 whole games and a thousand of everything that
 is rare, takes up to half an hour on two cores:
@@ -8,11 +8,8 @@ is rare, takes up to half an hour on two cores:
 
 from __future__ import annotations
 
-import multiprocessing
 import random
-import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, as_completed
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -21,11 +18,10 @@ from hypothesis import strategies as st
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
-from helsinki_env.utils.machine import cpu_count
 from tests.oracles.helsinki import ReferenceGame
 from tests.support import policies, positions
 from tests.support.agreement import RARE, Choice, Pair, run_batch, table
-from tests.support.pair import DisagreementError, too_rare
+from tests.support.pair import DisagreementError, play_in_processes, too_rare
 
 # Interpreted kernels are slower by far: fewer games then, and no counting.
 SCALE = 1.0 if JIT else 0.05
@@ -101,16 +97,8 @@ def test_turns_after_built_positions_agree_and_everything_rare_occurs(
 def test_twenty_thousand_games_agree_and_everything_rare_occurs_a_thousand_times() -> None:
     plan = {"random": 18_000, "hypothesis": 2_000, "rich": 2_000, "built": 36_000}
     chunk = 50
-    started = time.monotonic()
-    seen: Counter[str] = Counter()
     jobs = [(kind, range(n, n + chunk)) for kind, count in plan.items() for n in range(0, count, chunk)]
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(cpu_count(), context) as pool:
-        for i, job in enumerate(as_completed([pool.submit(_nightly_batch, *job) for job in jobs]), start=1):
-            seen += job.result()
-            if i % 50 == 0:
-                print(f"{i} of {len(jobs)} batches, {time.monotonic() - started:.0f} s", flush=True)
-    print(f"\n{table(seen, 1000)}\n{time.monotonic() - started:.0f} s")
+    seen = play_in_processes(_nightly_batch, jobs, table)
     assert seen["dealt games"] >= 20_000
     assert seen["masks searched"] >= 50_000
     assert not too_rare(seen, RARE, 1000)

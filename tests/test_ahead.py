@@ -1,4 +1,4 @@
-"""Kernels made ahead: a command finds what it needs, says what it waits for, and waits only once."""
+"""Precompiled kernels: a command loads what it needs, says what it waits for, and waits only once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_players_and_what_they_need() -> None:
 @pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
 def test_who_waits_for_the_compiler_is_told_so_and_waits_once(tmp_path: Path) -> None:
-    """Processes that begin with nothing compiled, as at a first use: a program of somebody's own, then a command."""
+    """Run a user's program and then a command in processes with an empty compile cache."""
     environment = os.environ | {"HELSINKI_CACHE_DIR": str(tmp_path / "kernels"), "HOME": str(tmp_path)}
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""Designs of the study of the action board, and what is estimated from games."""
+"""Designs of the study of the action board, and the estimates from its games."""
 
 from __future__ import annotations
 

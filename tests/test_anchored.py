@@ -1,4 +1,4 @@
-"""Ratings on a fixed scale: closed forms, players of known strength, honest intervals."""
+"""Ratings on a fixed scale: closed forms, players of known strength, and the coverage of intervals."""
 
 from __future__ import annotations
 

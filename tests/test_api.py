@@ -1,4 +1,4 @@
-"""What the libraries themselves check of an environment, with every warning an error but those named here.
+"""The checks that PettingZoo, Gymnasium and Stable-Baselines3 make of an environment; all warnings are errors.
 
 And what all public functions have in common: a value of the wrong kind is a ValueError that says so.
 """
@@ -335,7 +335,7 @@ def test_pictures_are_as_wide_as_asked_for(game: TestedGame) -> None:
                 make(render_width=wrong)
 
 
-#: What somebody may pass where a number belongs.
+#: Values that a user may pass as a number.
 NO_NUMBERS: tuple[Any, ...] = (None, True, "2", 1.5, float("nan"), [1], np.array([1, 2]), -1, 10**30)
 
 

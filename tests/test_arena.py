@@ -1,4 +1,4 @@
-"""Tournaments: who meets whom on which deck, and that the same games are there however often a run was stopped."""
+"""Tournaments: matchups, deals and seats, and the same games after any number of interruptions."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(name): (folder / name).read_bytes() for name in names if name not in times}
 
 
-# who meets whom
+# matchups
 
 
 def test_everybody_meets_everybody() -> None:
@@ -104,9 +104,7 @@ def test_everybody_meets_everybody() -> None:
     assert round_robin_lineups(2, 3) == ((0, 0, 1), (0, 1, 1))
     assert round_robin_lineups(2, 4) == ((0, 0, 0, 1), (0, 0, 1, 1), (0, 1, 1, 1))
     assert round_robin_lineups(1, 4) == ((0, 0, 0, 0),)
-    with pytest.raises(
-        ArenaError, match="players: found 60, which makes 487,635 line-ups of 4, expected at most 100,000"
-    ):
+    with pytest.raises(ArenaError, match="players: found 60, which makes 487,635 line-ups of 4"):
         round_robin_lineups(60, 4)
 
 
@@ -258,7 +256,7 @@ def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(
     Path("mended_later.py").write_text(source)
     run_arena(plan, tmp_path / "run", processes=1)
     Path("mended_later.py").write_text(source + "# another one\n")
-    with pytest.raises(ArenaError, match=r"files of mended_later:Mine: found digest \w+, expected \w+"):
+    with pytest.raises(ArenaError, match=r"files of mended_later:Mine: found digest \w+"):
         run_arena(plan, tmp_path / "run", processes=1)
 
 
@@ -380,7 +378,7 @@ def test_another_run_is_refused(plan: Plan, finished: Path, tmp_path: Path) -> N
         with pytest.raises(ArenaError, match=re.escape(message)):
             run_arena(plan_from_dict({**TABLES, **change}), finished)
     (tmp_path / "chunks").mkdir()
-    with pytest.raises(ArenaError, match=r"found chunks but no run\.json, expected both or none"):
+    with pytest.raises(ArenaError, match=r"found chunks but no run\.json"):
         run_arena(plan, tmp_path)
 
 
@@ -394,7 +392,7 @@ def test_two_processes_at_one_run(plan: Plan, finished: Path) -> None:
 
 
 def test_runs_that_cannot_be_read(finished: Path, tmp_path: Path) -> None:
-    with pytest.raises(ArenaError, match=r"found no run\.json, expected the folder of a run"):
+    with pytest.raises(ArenaError, match=r"found no run\.json"):
         load_run(tmp_path)
     manifest = tmp_path / "run.json"
     data = json.loads((finished / "run.json").read_text())
@@ -403,7 +401,7 @@ def test_runs_that_cannot_be_read(finished: Path, tmp_path: Path) -> None:
         load_run(tmp_path)
     assert list(load_records(tmp_path)) == []
     manifest.write_text(json.dumps({**data, "environment": "helsinki_v9"}))
-    with pytest.raises(ArenaError, match="environment: found 'helsinki_v9', expected 'helsinki_v0'"):
+    with pytest.raises(ArenaError, match="environment: found 'helsinki_v9'"):
         load_run(tmp_path)
     for text, message in (("{", "cannot be read"), ("[]", r"run\.json: found \[\], expected a mapping")):
         manifest.write_text(text)
@@ -436,21 +434,21 @@ def flipped(values: list[Any]) -> list[Any]:
 @pytest.mark.parametrize(
     ("column", "change", "message"),
     [
-        (None, lambda parts: parts[:-1], "found 9 row groups, expected 10"),
-        (None, lambda parts: [*parts, parts[0]], "found 11 row groups, expected 10; restore"),
+        (None, lambda parts: parts[:-1], "found 9 row groups"),
+        (None, lambda parts: [*parts, parts[0]], "found 11 row groups"),
         (None, lambda parts: [parts[1], parts[0], *parts[2:]], r"00-00000-00000 .*: game 0: block: found 2, exp"),
-        (None, lambda parts: [parts[0][:3], *parts[1:]], r"00-00000-00000 .*: found 3 games, expected 6"),
-        ("table", lambda _: "two", "game 0: table: found 'two', expected 'three'"),
-        ("seed", lambda seed: seed + 1, r"game 0: seed: found \d+, expected \d+"),
+        (None, lambda parts: [parts[0][:3], *parts[1:]], r"00-00000-00000 .*: found 3 games"),
+        ("table", lambda _: "two", "game 0: table: found 'two'"),
+        ("seed", lambda seed: seed + 1, r"game 0: seed: found \d+"),
         ("config_digest", lambda _: "0" * 16, "game 0: config_digest: found '0000000000000000', expected"),
-        ("players", flipped, r"game 0: players: found \['greedy', 'random', 'random'\], expected \['random', 'ran"),
-        ("player", flipped, r"game 0: player: found \[1, 0, 0\], expected \[0, 0, 1\]"),
-        ("denied", lambda _: [1, 0, 0], r"game 0: denied: found \[1, 0, 0\], expected \[0, 0, 0\]"),
-        ("denied", lambda _: [0, 0], r"denied: found \[2, 3\] values, expected 3"),
+        ("players", flipped, r"game 0: players: found \['greedy', 'random', 'random'\]"),
+        ("player", flipped, r"game 0: player: found \[1, 0, 0\]"),
+        ("denied", lambda _: [1, 0, 0], r"game 0: denied: found \[1, 0, 0\]"),
+        ("denied", lambda _: [0, 0], r"denied: found \[2, 3\] values"),
         ("used", lambda _: [None, 0, 0], "used: found a missing value"),
-        ("places", flipped, r"game 0: places: found \[.*\], expected \["),
-        ("scores", flipped, r"game 0: places: found \[.*\], expected \["),
-        ("decisions", lambda ids: ids[:-1], r"game 0: sum of seat_decisions: found (\d+), expected \d+"),
+        ("places", flipped, r"game 0: places: found \[.*\]"),
+        ("scores", flipped, r"game 0: places: found \[.*\]"),
+        ("decisions", lambda ids: ids[:-1], r"game 0: sum of seat_decisions: found (\d+)"),
     ],
 )  # fmt: skip
 def test_games_that_are_not_those_of_the_plan(
@@ -470,9 +468,7 @@ def test_a_joined_file_that_is_not_the_one_that_was_written(
     folder = copy_without_chunks(finished, tmp_path / "run")
     whole = (folder / "games.parquet").read_bytes()
     (folder / "games.parquet").write_bytes(whole[:-9])
-    with pytest.raises(
-        ArenaError, match=r"games\.parquet: found the checksum .{17}, expected .{17} as in digests\.json"
-    ):
+    with pytest.raises(ArenaError, match=r"games\.parquet: found the checksum .{17}"):
         load_run(folder)
     (folder / "games.parquet").write_bytes(whole)
     edit(folder / "digests.json", plan="0" * 16)
@@ -497,10 +493,10 @@ def test_a_plan_that_was_changed(finished: Path, tmp_path: Path) -> None:
     folder = copy_without_chunks(finished, tmp_path)
     told = json.loads((folder / "run.json").read_text())
     edit(folder / "run.json", seed=4)
-    with pytest.raises(ArenaError, match=r"run\.json: digest: found '\w+', expected '\w+' for its content "):
+    with pytest.raises(ArenaError, match=r"run\.json: digest: found '\w+'"):
         load_run(folder)
     (folder / "run.json").write_text(json.dumps(replace(Plan.from_dict(told), seed=4).to_dict()))
-    with pytest.raises(ArenaError, match=r"games\.parquet: found games of the plan '\w+', expected '\w+' as in run\.j"):
+    with pytest.raises(ArenaError, match=r"games\.parquet: found games of the plan '\w+'"):
         load_run(folder)
 
 
@@ -548,7 +544,7 @@ def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize("column", ["table", "config_digest", "players"])
 def test_text_that_is_no_text_in_a_joined_file(column: str, finished: Path, tmp_path: Path) -> None:
-    """PyArrow lets any bytes pass for text until somebody reads them."""
+    """PyArrow checks the encoding of text only when it is read."""
     folder = copy_without_chunks(finished, tmp_path / "run")
     path = folder / "games.parquet"
     groups = []
@@ -693,7 +689,7 @@ def test_a_run_is_played_and_read_without_parquet(
 
 @pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 def test_links_in_the_folder_of_a_run_lead_to_no_other_file(plan: Plan, finished: Path, tmp_path: Path) -> None:
-    """Somebody else's folder: what a run writes replaces the links in it, not what they lead to."""
+    """In a foreign folder, a run replaces links and leaves their targets unchanged."""
     folder, mine = tmp_path / "run", tmp_path / "mine"
     shutil.copytree(finished / "chunks", folder / "chunks")
     shutil.copy(finished / "run.json", folder)
@@ -769,7 +765,7 @@ COMMAND = [sys.executable, "-m", "helsinki_env.cli.main", "arena", "--processes"
 
 
 def start(config: Path, folder: Path, chunks: int | None = None) -> subprocess.Popen[str]:
-    """Start a run that stops to think as soon as so many chunks have been played; None: that goes through."""
+    """Start a run that pauses after `chunks` work units; with None it does not pause."""
     scratch = config.parent / "players"
     known = environment(scratch, None if chunks is None else folder / "chunks", chunks or 0)
     return subprocess.Popen(
@@ -779,7 +775,7 @@ def start(config: Path, folder: Path, chunks: int | None = None) -> subprocess.P
 
 
 def stop_at(process: subprocess.Popen[str], folder: Path, chunks: int, send: Any, number: int) -> str:
-    """Send a signal to a run once it has played so many chunks and thinks; return what it complained of."""
+    """Send a signal to a paused run and return its error output."""
     while len(list((folder / "chunks").glob("*.games"))) < chunks:
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
@@ -866,7 +862,7 @@ def test_processes_wait_for_the_next_tournament_if_they_are_kept(tmp_path: Path)
     def there() -> set[int | None]:
         return {process.pid for process in set(multiprocessing.active_children()) - before}
 
-    def gone(which: int | None = None) -> bool:  # somebody else may have seen a process end, and not noted it yet
+    def gone(which: int | None = None) -> bool:  # another thread may have seen a process end before this one
         until = time.monotonic() + 60
         while (there() if which is None else {which} & there()) and time.monotonic() < until:
             time.sleep(0.01)
@@ -1031,11 +1027,7 @@ def test_what_a_configuration_bars_is_barred_in_every_game(tmp_path: Path) -> No
         ({"denied": [["move_back"], []]}, {"boards": {"covered": [5, 5]}}, "no denied actions, because boards"),
         ("first_game", {"cover": {"size": 5}}, "no covered actions, because cover"),
         ({"denied": [["move_back"], []]}, {"screen": {"copies": 1}}, "no denied actions, because screen"),
-        (
-            {"denied": [["move_back"], []]},
-            {"handicap": {"denied": [[1], []]}},
-            "no denied actions, because handicap",
-        ),
+        ({"denied": [["move_back"], []]}, {"handicap": {"denied": [[1], []]}}, "no denied actions, because handicap"),
     ],
 )
 def test_a_design_does_not_silently_replace_what_the_game_bars(game: Any, design: dict[str, Any], message: str) -> None:
@@ -1059,41 +1051,41 @@ def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([], "found [], expected a mapping"),
-        ({}, "tables: found nothing, expected a list of at least one matchup"),
-        ({"tables": []}, "tables: found [], expected a list of at least one matchup"),
-        ({"sed": 1}, "sed: no such key (found 1), expected one of seed, chunk, tables; did you mean 'seed'?"),
-        ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),
+        ([], "found []"),
+        ({}, "tables: found nothing"),
+        ({"tables": []}, "tables: found []"),
+        ({"sed": 1}, "sed: no such key (found 1)"),
+        ({"seed": -1}, "seed: found -1"),
         ({"seed": True}, "seed: found True"),
-        ({"seed": 1.0}, "seed: found 1.0, expected a whole number of at least 0"),
-        ({"tables": [{"players": ["a"], "seats": 2.0}]}, "tables[0].seats: found 2.0, expected 2, 3 or 4"),
-        ({"tables": [{"players": ["a"], "games": 20.0}]}, "tables[0].games: found 20.0, expected a whole number"),
-        ({"chunk": 0}, "chunk: found 0, expected a whole number from 1 to"),
-        ({"tables": [3]}, "tables[0]: found 3, expected a mapping of some of name, seats, players"),
-        ({"tables": [{"player": []}]}, "tables[0].player: no such key (found []), expected one of name, seats"),
-        ({"tables": [{"name": 3}]}, "tables[0].name: found 3, expected a name"),
-        ({"tables": [{"games": 3}]}, "tables[0]: found ['games'], expected either players or lineups"),
+        ({"seed": 1.0}, "seed: found 1.0"),
+        ({"tables": [{"players": ["a"], "seats": 2.0}]}, "tables[0].seats: found 2.0"),
+        ({"tables": [{"players": ["a"], "games": 20.0}]}, "tables[0].games: found 20.0"),
+        ({"chunk": 0}, "chunk: found 0"),
+        ({"tables": [3]}, "tables[0]: found 3"),
+        ({"tables": [{"player": []}]}, "tables[0].player: no such key (found [])"),
+        ({"tables": [{"name": 3}]}, "tables[0].name: found 3"),
+        ({"tables": [{"games": 3}]}, "tables[0]: found ['games']"),
         ({"tables": [{"players": ["a"], "lineups": []}]}, "expected either players or lineups"),
-        ({"tables": [{"players": "a,b"}]}, "tables[0].players: found 'a,b', expected a list of at least 1 player"),
-        ({"tables": [{"players": ["a", ""]}]}, "tables[0].players[1]: found '', expected a player"),
-        ({"tables": [{"players": ["a", "a"]}]}, "tables[0].players: found ['a', 'a'], expected each player once"),
-        ({"tables": [{"players": ["a"], "games": 0}]}, "tables[0].games: found 0, expected a whole number"),
-        ({"tables": [{"players": ["a"], "seats": 5}]}, "tables[0].seats: found 5, expected 2, 3 or 4"),
-        ({"tables": [{"players": ["a"], "game": "none"}]}, "tables[0].game: game: found 'none', expected"),
+        ({"tables": [{"players": "a,b"}]}, "tables[0].players: found 'a,b'"),
+        ({"tables": [{"players": ["a", ""]}]}, "tables[0].players[1]: found ''"),
+        ({"tables": [{"players": ["a", "a"]}]}, "tables[0].players: found ['a', 'a']"),
+        ({"tables": [{"players": ["a"], "games": 0}]}, "tables[0].games: found 0"),
+        ({"tables": [{"players": ["a"], "seats": 5}]}, "tables[0].seats: found 5"),
+        ({"tables": [{"players": ["a"], "game": "none"}]}, "tables[0].game: game: found 'none', which is no file"),
         ({"tables": [{"players": ["a"], "game": {"seats": 3}}]}, "tables[0].game.seats: no such key (found 3)"),
-        ({"tables": [{"players": ["a"], "game": 3}]}, "tables[0].game: found 3, expected a mapping of some of"),
-        ({"tables": [{"lineups": "ab"}]}, "tables[0].lineups: found 'ab', expected a list of at least one line-up"),
-        ({"tables": [{"lineups": [["a"]]}]}, "tables[0].lineups[0]: found ['a'], expected a list of at least 2"),
-        ({"tables": [{"lineups": [["a", "b"], ["a"] * 3]}]}, "tables[0].lineups[1]: found ['a', 'a', 'a'], expected 2"),
-        ({"tables": [{"lineups": [["a", "b"], ["b", "a"]]}]}, "tables[0].lineups[1]: found ['b', 'a'], expected a"),
+        ({"tables": [{"players": ["a"], "game": 3}]}, "tables[0].game: found 3"),
+        ({"tables": [{"lineups": "ab"}]}, "tables[0].lineups: found 'ab'"),
+        ({"tables": [{"lineups": [["a"]]}]}, "tables[0].lineups[0]: found ['a']"),
+        ({"tables": [{"lineups": [["a", "b"], ["a"] * 3]}]}, "tables[0].lineups[1]: found ['a', 'a', 'a']"),
+        ({"tables": [{"lineups": [["a", "b"], ["b", "a"]]}]}, "tables[0].lineups[1]: found ['b', 'a']"),
         ({"tables": [{"players": ["a"], "boards": {"count": 2}}]}, "tables[0].boards.count: no such key (found 2)"),
-        ({"tables": [{"players": ["a"], "boards": {"covered": [4, 3]}}]}, "boards.covered: found [4, 3], expected num"),
+        ({"tables": [{"players": ["a"], "boards": {"covered": [4, 3]}}]}, "boards.covered: found [4, 3]"),
         ({"tables": [{"players": ["a"], "boards": {"covered": [0, 16]}}]}, "boards.covered[1]: found 16, expected"),
-        ({"tables": [{"players": ["a"], "boards": {"covered": [0, 1.5]}}]}, "boards.covered[1]: found 1.5, expected a"),
-        ({"tables": [{"players": ["a"], "boards": {"denied": 16}}]}, "boards.denied: found 16, expected num"),
-        ({"tables": [{"players": ["a"], "boards": {}, "cover": {}}]}, "found ['boards', 'cover'], expected one of"),
+        ({"tables": [{"players": ["a"], "boards": {"covered": [0, 1.5]}}]}, "boards.covered[1]: found 1.5"),
+        ({"tables": [{"players": ["a"], "boards": {"denied": 16}}]}, "boards.denied: found 16"),
+        ({"tables": [{"players": ["a"], "boards": {}, "cover": {}}]}, "found ['boards', 'cover']"),
         ({"tables": [{"players": ["a"], "screen": {}, "handicap": {"denied": [[], []]}}]}, "['screen', 'handicap']"),
-        ({"tables": [{"name": "x", "players": ["a"]}] * 2}, "tables[1].name: found 'x', expected a unique name"),
+        ({"tables": [{"name": "x", "players": ["a"]}] * 2}, "tables[1].name: found 'x'"),
     ],
 )  # fmt: skip
 def test_what_is_written_wrongly(data: object, message: str, tmp_path: Path) -> None:
@@ -1148,12 +1140,12 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     ("words", "message"),
     [
         (["example", "--games", "3", "--dry-roads"], "--games, --dry-roads: found with the file example"),
-        (["exampel"], "arena: found 'exampel', expected the path of a .yaml file"),
-        (["--players", "random,random"], "tables[0].players: found ['random', 'random'], expected each player once"),
-        (["--num-players", "5"], "--num-players: found 5, expected 2, 3 or 4"),
-        (["--games", "0"], "games: found 0, expected a whole number from 1 to"),
-        (["--processes", "0"], "--processes: found 0, expected a whole number from 1 to"),
-        (["--ray", "here", "there"], "--ray: found here there, expected one address or none"),
+        (["exampel"], "arena: found 'exampel', which is no file; expected the path of a .yaml file"),
+        (["--players", "random,random"], "tables[0].players: found ['random', 'random']"),
+        (["--num-players", "5"], "--num-players: found 5"),
+        (["--games", "0"], "games: found 0"),
+        (["--processes", "0"], "--processes: found 0"),
+        (["--ray", "here", "there"], "--ray: found here there"),
     ],
 )  # fmt: skip
 def test_what_is_asked_wrongly(

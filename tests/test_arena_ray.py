@@ -1,4 +1,4 @@
-"""Tournaments on a real Ray cluster of this machine, of which a worker is killed on the way."""
+"""Tournaments on a real Ray cluster of this machine while a worker is killed."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def played_while_one_is_killed(plan: Plan, folder: Path) -> bytes:
 def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
     plan: Plan, alone: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ray does not play the chunk again: it is handed out anew."""
+    """Ray does not repeat the work unit; the tournament schedules it again."""
     handler = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(cluster, "_RETRIES", 0)
     assert played_while_one_is_killed(plan, tmp_path / "ray") == alone
@@ -98,7 +98,7 @@ def test_without_an_address_nobody_elses_cluster_is_joined(monkeypatch: pytest.M
 
 @pytest.fixture(scope="module")
 def _connected() -> Iterator[None]:
-    """Be connected to a cluster already, as somebody may be who calls us."""
+    """Connect to a cluster before the tournament starts."""
     with cluster._connected(cluster._import_ray(None), None, 2):
         yield
 

@@ -1,4 +1,4 @@
-"""What differs from a former study: figures are set by hand, so that it is known why each verdict changes."""
+"""Differences from an earlier study: figures set by hand, so that the cause of each change is known."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def compared(published: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
         | all_of("extra_card", 2, 3.0, 0.5, (*CLASSES, SEARCHING))  # more games
         | all_of("two_points", 3, 6.0, 0.5)
         | {(SEARCHING, 3, "two_points"): (0.0, 0.5)}  # who is new sees it otherwise
-        | all_of("move_back", 3, 0.0, 0.5, (*CLASSES, SEARCHING))  # everybody plays otherwise now
+        | all_of("move_back", 3, 0.0, 0.5, (*CLASSES, SEARCHING))  # all players play differently
         | all_of("one_wild_tile", 4, 1.4, 0.5, (*CLASSES, SEARCHING))  # at the edge
         | all_of("two_wild_tiles", 4, 7.0, 0.5, (*CLASSES, SEARCHING))  # beyond the band as before
         | all_of("draw_and_build", 4, 5.0, 0.5, (*CLASSES, SEARCHING))

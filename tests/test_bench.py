@@ -1,4 +1,4 @@
-"""The benchmark: every row is there, with figures that can be compared."""
+"""The benchmark: every row is present and its figures can be compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of games that take little room and would fill the memory: refused before anything of them is unpacked."""
+"""Small files that would fill the memory are rejected before they are unpacked."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def nested(depth: int = 900) -> Any:
 
 
 def varint(number: int, length: int = 0) -> bytes:
-    """Return a number as the footer has it, in at least so many bytes."""
+    """Return a number in the encoding of the footer, in at least `size` bytes."""
     number, found = 2 * number, list[int]()
     while number > 127 or len(found) < length - 1:
         found.append(number & 127 | 128)

@@ -1,4 +1,4 @@
-"""Training on a device: chance, trajectories, rollouts, learning, runs that go on, and several processes."""
+"""Training on a device: random numbers, rollouts, learning, resumed runs, and several processes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,6 +48,7 @@ from helsinki_env.training.values import compute_gae as advantages_there
 from helsinki_env.training.values import to_seat_order as by_seat_there
 from helsinki_env.training.values import to_viewer_order as from_viewer_there
 from helsinki_env.training.values import viewer_value as own_component_there
+from tests.support.killed import signalled_after_save
 from tests.support.riddle import riddle
 
 pytestmark = [
@@ -225,7 +225,7 @@ def check_opinions(kept: RolloutBuffer, t: int, rows: slice, network: PlainNetwo
 
 
 def test_the_learner_s_seat_is_its_own_and_the_others_are_the_rival_s() -> None:
-    """A rival that is certain of the highest legal decision takes it, in games apart and nowhere else."""
+    """A rival with probability 1 for the highest legal action takes it, in fixed-opponent games only."""
     at, network, rival = stage(12, 40, 0.5), plain(), plain(1)
     torch.nn.init.zeros_(rival.policy.weight)
     with torch.no_grad():
@@ -350,7 +350,7 @@ def preset_of(folder: Path, rules: str) -> Path:
 
 @pytest.fixture(scope="module", params=["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])
 def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A run of each game that nobody stopped: the file of its preset, and its folder."""
+    """An uninterrupted run of each game: the file of its preset, and its folder."""
     folder = tmp_path_factory.mktemp("runs")
     path = preset_of(folder, request.param)
     assert Training(Preset.from_yaml(path), folder / "whole", 5).run()["finished"]
@@ -420,25 +420,15 @@ def test_a_run_that_is_killed_goes_on_as_if_nothing_had_happened(finished: tuple
     path, whole = finished
     state, killed = tmp_path / "run" / "state.safetensors", 0
     command = [sys.executable, "-c", DRIVER, "train", "--preset", str(path), "--out", str(state.parent), "--seed", "5"]
-    rng, environment = random.Random(1), os.environ | {"COLUMNS": "300"}
+    rng, environment = random.Random(1), os.environ | {"COLUMNS": "300", "PYTHONPATH": str(ROOT)}
     for attempt in range(3):
-        before = state.stat().st_mtime_ns if state.exists() else 0
-        words = [*command, "--device", "cpu", *(["--resume"] if before else [])]
-        with subprocess.Popen(
-            words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        ) as process:  # fmt: skip
-            if attempt < 2:
-                for _ in range(6000):
-                    if process.poll() is not None or (state.exists() and state.stat().st_mtime_ns != before):
-                        break
-                    time.sleep(0.02)
-                time.sleep(0.5 * rng.random())
-                process.send_signal(signal.SIGKILL)
-            shown, _ = process.communicate()
-        killed += process.returncode == -9
+        words = [*command, "--device", "cpu", *(["--resume"] if state.exists() else [])]
+        number = signal.SIGKILL if attempt < 2 else None
+        done = signalled_after_save(words, state, number, 0.5 * rng.random(), environment)
+        killed += done.returncode == -signal.SIGKILL
     assert killed >= 1
-    assert process.returncode == 0, shown
-    assert f"play it as mlp:{state.parent}" in shown
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"play it as mlp:{state.parent}" in done.stdout + done.stderr
     check_same(state.parent, whole)
 
 
@@ -532,7 +522,7 @@ def test_games_are_shared_out_by_their_numbers() -> None:
     check_games()
     network = plain()
     whole.play(network, network, 1, False)
-    for half in halves:  # a run may go on with another number of processes
+    for half in halves:  # a run may be resumed with another number of processes
         half.restore(whole.state())
     check_games()
     with pytest.raises(ValueError, match=r"ppo\.num_envs: found 13 games .* multiple of the 2 processes"):

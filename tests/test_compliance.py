@@ -1,4 +1,4 @@
-"""`helsinki check`: players that break one rule of the protocol fail the check for it."""
+"""`helsinki check`: a player that breaks one rule of the protocol fails the check of that rule."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from helsinki_env.data import UserError
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.compliance import check_player
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+from tests.test_positions import TINY
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
@@ -63,19 +64,12 @@ class Slow:
         time.sleep(0.02)
         return some(mask, 0)
 """
-TINY = """
-version: 1
-seed: 7
-chunk: 4
-stages: {quick: 3}
-zero: greedy
-tables:
-  - {name: two, seats: 2, opponents: [[random]], reference: [{decks: 2, lineups: [[random, greedy]]}]}
+GAUNTLET = f"""{TINY}
   - name: three
     seats: 3
-    boards: {covered: [5, 5], denied: [0, 0]}
+    boards: {{covered: [5, 5], denied: [0, 0]}}
     opponents: [[random, greedy]]
-    reference: [{decks: 2, lineups: [[random, random, greedy]]}]
+    reference: [{{decks: 2, lineups: [[random, random, greedy]]}}]
 """
 REPEATED = {
     "needs only observation and key: same action outside of a game",
@@ -87,7 +81,7 @@ REPEATED = {
 @pytest.fixture
 def gauntlet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gauntlet:
     (tmp_path / "checked_bots.py").write_text(BOTS)
-    (tmp_path / "tiny.yaml").write_text(TINY)
+    (tmp_path / "tiny.yaml").write_text(GAUNTLET)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return Gauntlet.from_yaml(tmp_path / "tiny.yaml")

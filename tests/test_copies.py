@@ -191,25 +191,6 @@ def test_copies_of_one_game_for_every_agent(module: Any, name: str) -> None:
     check_copies(lambda: Moves(getattr(module, name)(num_players=3)), 1000)
 
 
-@pytest.mark.parametrize("config", CONFIGS)
-def test_copies_of_a_game(config: Any) -> None:
-    kind = spec_of(config).game
-    game, twin = kind(config, seed=3), kind(config, seed=3)
-    rng = np.random.default_rng(1)
-    for _ in range(BEFORE):
-        action = int(rng.choice(game.legal_actions()))
-        game.step(action)
-        twin.step(action)
-    copies = {name: way(game) for name, way in WAYS.items()}
-    while not twin.done:
-        action = int(rng.choice(twin.legal_actions()))
-        twin.step(action)
-        for name, other in copies.items():
-            other.step(action)
-            assert other == twin, name
-            assert same(other.observation(), twin.observation()), name
-
-
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.value)
 @pytest.mark.parametrize("copies", [True, False])
 @pytest.mark.parametrize("config", CONFIGS)

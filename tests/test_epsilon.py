@@ -1,4 +1,4 @@
-"""Epsilon-random players: the share of random actions, and what stays as without it."""
+"""Epsilon-random players: the fraction of random actions, and unchanged actions otherwise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_the_share_of_random_actions_is_epsilon_and_rows_are_independent() -> No
     assert player.name == "epsilon:0.25:greedy"
     actions, usual = player.act(observation, mask, keys), base.act(observation, mask, keys)
     legal = int(mask[0].sum())
-    expected = 0.25 * (1 - 1 / legal)  # a random action may be the usual one
+    expected = 0.25 * (1 - 1 / legal)  # a random action may equal the player's action
     assert abs((actions != usual).mean() - expected) < 0.03
     assert len(set(actions.tolist())) == legal
     assert (player.act(observation[:50], mask[:50], keys[:50]) == actions[:50]).all()

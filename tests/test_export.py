@@ -1,4 +1,4 @@
-"""Exported networks decide as PyTorch does, play without it, and are refused with the reason if they do not fit."""
+"""Exported networks act as PyTorch does, play without it, and are rejected with a reason if they do not fit."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def model(original: Path, tmp_path: Path) -> Path:
     return path
 
 
-# what it decides
+# actions
 
 
 def test_a_model_prefers_what_the_checkpoint_prefers(checkpoint: Path, original: Path) -> None:
@@ -228,7 +228,7 @@ def test_the_same_checkpoint_is_exported_to_the_same_bytes(checkpoint: Path, ori
     assert (tmp_path / "again.onnx").read_bytes() == original.read_bytes()
 
 
-# what is refused
+# rejected models
 
 
 def reopen(path: Path, *forget: str, description: object = None, preferences: object = None) -> None:
@@ -262,7 +262,7 @@ def no_text(path: Path) -> None:
 
 
 def foreign(path: Path, **entries: str) -> None:
-    """A model that adds one, of nobody knows what."""
+    """A model that adds one to its input."""
     value = onnx.helper.make_tensor_value_info
     node = onnx.helper.make_node("Add", ["x", "x"], ["y"])
     x, y = (value(name, onnx.TensorProto.FLOAT, ["N", 3]) for name in "xy")

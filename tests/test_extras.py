@@ -1,4 +1,4 @@
-"""Extras: each is enough for what it is for, and where one is missing, one line names it."""
+"""Extras: each suffices for its purpose, and one line names a missing one."""
 
 from __future__ import annotations
 

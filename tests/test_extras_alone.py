@@ -1,4 +1,4 @@
-"""Each extra alone, in a new environment, is enough for what names it; without it one line says what is missing."""
+"""Each extra alone, in a new environment, suffices for its features; without it one line names it."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ ENOUGH["dev"] = ["ruff check .", "mypy", "python -m pytest -q tests/test_config.
 
 @pytest.fixture(scope="module")
 def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What commands read."""
+    """Input files of the commands."""
     from helsinki_env.agents.net.export import export_network
     from helsinki_env.evaluation.match import play_match
     from helsinki_env.records import write_records

@@ -1,4 +1,4 @@
-"""Tables of fields: what is derived from a small record, and the text of its kernels."""
+"""Tables of fields: what follows from a small record, and the text of its kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, whatever stands where they go; and locks."""
+"""Atomic files and locks: a file is complete or missing, whatever was at its path."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_checking_changes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# what writers leave that are killed
+# files of killed writers
 
 #: Writes half a file, says so and waits to be killed.
 WRITER = """
@@ -261,7 +261,7 @@ def test_a_writer_at_work_is_left_alone_by_writers_of_the_same_file(tmp_path: Pa
 
 @posix
 def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
-    """Hidden files that end in .tmp, a folder of such a name, links and pipes, whatever they are called."""
+    """Hidden files that end in .tmp, a folder of such a name, links and pipes of any name."""
     mine = [".notes.tmp", ".x.abc.tmp", ".file.abcdefgh.tmp", ".helsinki-env-0.tmp", "x.helsinki-env-0.tmp", ".hidden"]
     for name in mine:
         (tmp_path / name).write_text("mine")
@@ -398,7 +398,7 @@ def test_commands_save_where_there_are_no_locks(
 def test_tables_are_kept_where_there_are_no_locks(
     code: int, without_locks: Callable[[int], dict[str, str]], tmp_path: Path
 ) -> None:
-    """Whether the database was made there or elsewhere, and whoever else of the process has it open."""
+    """The database may be open elsewhere in the process and may come from another folder."""
     pytest.importorskip("fastapi")
     asked = (
         "import sys; from pathlib import Path; from helsinki_env import HelsinkiConfig\n"

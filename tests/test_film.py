@@ -1,4 +1,4 @@
-"""Records as films and as pages: every picture comes back, in little space, and a seat's film shows what it saw."""
+"""Records as animations and pages: every picture is reproduced, in little space, as the seat saw it."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_game_that_is_not_over_and_one_that_has_not_begun(game: TestedGame) ->
 
 @EACH_GAME
 def test_a_seat_is_shown_nothing_that_is_hidden_from_it(game: TestedGame) -> None:
-    """Hidden cards are dealt anew in every position: what the seat's film says of it stays the same."""
+    """Other hidden cards in every position leave the seat's animation unchanged."""
     record, seat, spec, differed = begun(played(game, 3), 60), 1, game.spec, 0
     data, last = make_animation(record, seat=seat), None
     assert spec.render is not None

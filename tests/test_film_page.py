@@ -1,4 +1,4 @@
-"""Standalone pages of games in a real browser, without a network: by keyboard, mouse and slider."""
+"""Standalone pages of games in a real browser without a network: keyboard, mouse and slider."""
 
 from __future__ import annotations
 

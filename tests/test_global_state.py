@@ -1,4 +1,4 @@
-"""Global states: all that is hidden, for central critics, and only on request."""
+"""Global states: all hidden information, for central critics, and only on request."""
 
 from __future__ import annotations
 

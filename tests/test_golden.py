@@ -1,6 +1,6 @@
-"""Golden data: how many sequences of decisions there are, whole games to be read, and a signature over thousands.
+"""Golden data: numbers of action sequences, whole games as text, and a signature of thousands of games.
 
-They hold what the rules do today. If a change is meant to change that, `python -m tests.regenerate` writes them anew.
+They record the current rules. After an intended change, `python -m tests.regenerate` rewrites them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The heuristic: legal and sensible everywhere, the same in playouts and as a player, and its tuning."""
+"""The heuristic: legal and sensible actions, the same in playouts and as a player, and its tuning."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env import HelsinkiConfig, HelsinkiGame
+from helsinki_env import CopenhagenConfig, HelsinkiConfig
 from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.helsinki.greedy import GreedyPlayer
 from helsinki_env.agents.helsinki.weights import Weights
 from helsinki_env.agents.heuristic import HeuristicPlayer, play_out_with_heuristic
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.state import MAX_SEATS
 from helsinki_env.training.tune_heuristic import points_lead, tune_weights
@@ -82,25 +83,31 @@ def test_what_is_plain_to_see_in_the_last_turn_is_done(name: str) -> None:
 # playouts
 
 
-def dealt(config: HelsinkiConfig, count: int) -> list[HelsinkiGame]:
-    return [HelsinkiGame(config, seed=seed) for seed in range(count)]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("config", KINDS, ids=str)
-def test_a_playout_takes_the_decisions_of_the_player(config: HelsinkiConfig) -> None:
-    """Whatever a playout remembers from one decision to the next, and though it sees whole games."""
-    games = dealt(config, 60 if JIT else 1)
+@pytest.mark.parametrize(
+    "config",
+    [
+        *(
+            pytest.param(*getattr(kind, "values", [kind]), marks=[*getattr(kind, "marks", []), pytest.mark.thorough])
+            for kind in KINDS
+        ),
+        *(CopenhagenConfig(players) for players in (2, 3, 4)),
+    ],
+    ids=str,
+)
+def test_a_playout_takes_the_decisions_of_the_player(config: Any) -> None:
+    """Neither the memory of a playout nor the cards that it sees change an action."""
+    kind = spec_of(config).game
+    games = [kind(config, seed=seed) for seed in range((60 if isinstance(config, HelsinkiConfig) else 6) if JIT else 1)]
     states = np.concatenate([game._states for game in games])
-    decisions = play_out_with_heuristic(config, states, [Weights()] * MAX_SEATS)
-    player, asked = HeuristicPlayer(config, Weights()), 0
+    player, asked = HeuristicPlayer(config), 0
+    decisions = play_out_with_heuristic(config, states, [player.weights] * MAX_SEATS)
     while playing := [game for game in games if not game.done]:
         _, observation, mask = observed(playing)
         for game, action in zip(playing, player.act(observation, mask, np.zeros(len(mask), np.uint64)), strict=True):
             game.step(action)
             asked += 1
     for game, state in zip(games, states, strict=True):
-        copy = HelsinkiGame.from_state(config, state)
+        copy = kind.from_state(config, state)
         assert copy.done
         assert copy.scores().tolist() == game.scores().tolist()
         assert copy == game

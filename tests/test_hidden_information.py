@@ -1,4 +1,4 @@
-"""What a seat may not see does not reach it: hidden cards are dealt anew, and nothing that it is shown changes.
+"""Hidden information does not reach a seat: other hidden cards change nothing that it sees.
 
 Rules page, section 7. Hidden are the order of the draw pile, cards drawn from it by others, which card was removed with
 two players, and chance. Public are hand sizes, cards known to be in a hand, the composition of a reshuffled pile.
@@ -42,7 +42,9 @@ def dealt_anew(position: Position, viewer: int, rng: random.Random) -> Position:
     pile, hidden = other["draw_pile"], [s for number, s in enumerate(other["seats"]) if number != viewer]
     draws = other["pending"].get("unseen_draws", [[] for _ in other["seats"]])
     drawn = [cards for number, cards in enumerate(draws) if number != viewer]
-    from_pile = "reshuffled" in other["pending"]  # what the pile and the draws from it hold together is public then
+    from_pile = (
+        "reshuffled" in other["pending"]
+    )  # the cards of the pile and of the draws from it are then public together
     if from_pile:
         for seat, cards in zip(hidden, drawn, strict=True):
             _swap_draws(seat, cards, pile, rng)
@@ -85,7 +87,7 @@ def _swap_draws(seat: Position, draws: list[int], pile: list[int], rng: random.R
 
 
 def _removed_cards(position: Position) -> list[int]:
-    """The card of the deck that is nowhere."""
+    """The removed card of the deck."""
     counts = list(load_components(position["components"]).deck(position["players"]))
     pending = position["pending"]
     placed = position["draw_pile"] + [card for card in position["display"] if card is not None]
@@ -98,7 +100,7 @@ def _removed_cards(position: Position) -> list[int]:
 
 
 def _playable(position: Position, viewer: int, rng: random.Random, mover: int) -> tuple[Position, HelsinkiGame]:
-    """Deal until the seat to move can go on with what it has begun, if it is another one's hand that is dealt."""
+    """Sample until the acting seat can complete its turn, if its hand is sampled."""
     for _ in range(10_000):
         anew = dealt_anew(position, viewer, rng)
         try:
@@ -196,7 +198,7 @@ def test_the_comparison_above_is_not_empty() -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_what_is_public_shows(players: int) -> None:
-    """Each of these changes is seen by everybody."""
+    """All seats see each of these changes."""
     game = HelsinkiGame(HelsinkiConfig(num_players=players, dry_roads=True), seed=1)
     game.step(0)
     position = notation.to_dict(game)

@@ -1,4 +1,4 @@
-"""The trained networks that come with the package: by name, for every game, together smaller than ten megabytes."""
+"""The bundled networks: by name, for every game, together smaller than ten megabytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of actions and Shapley values: known truths from simulated games, and tests of many hypotheses."""
+"""Pairs of actions and Shapley values: known truths from simulated games, and many hypotheses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ONE, TWO = np.triu_indices(MAX_DENIABLE_IDS, 1)
 
 
 def screened(seats: int, blocks: int, screen: ScreeningDesign) -> AblationGames:
-    """What seats are denied in all rotations of the line-up; nobody has played yet."""
+    """Return the denied actions of seats in all rotations of the line-up, without results."""
     sets = screen.action_sets(0, np.arange(blocks), seats)
     denied = np.concatenate([np.roll(sets, turn, axis=1) for turn in range(seats)])
     places = np.tile(np.arange(seats), (len(denied), 1))
@@ -45,7 +45,7 @@ def played(study: AblationGames, single: Array, pair: Array, generator: np.rando
     chance = (100 / seats + against_others(worth) + luck + np.linspace(-1, 1, seats)) / 100
     assert (chance > 0).all()
     winner = (generator.random((games, 1)) > chance.cumsum(axis=1)).sum(axis=1)
-    # who comes first is what counts: the others follow in the order of their seats
+    # only the winner matters: the others follow in the order of their seats
     places = (np.arange(seats) - winner[:, None]) % seats
     return AblationGames(study.denied, places, study.block)
 

@@ -1,4 +1,4 @@
-"""Where machine code is kept: shared by whoever has the same sources, out of reach of others, no reason to fail."""
+"""The cache of machine code: shared by the same sources, out of reach of other users, and optional."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_machine_code_is_not_read_from_where_others_can_write(
 def test_where_others_may_write_a_private_folder_is_used(
     mode: int, wanted: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As mounted volumes are: what is compiled is kept, and found at the next start."""
+    """The cache works on mounted volumes and is found at the next start."""
     wanted.mkdir()
     wanted.chmod(mode)
     private = wanted / f"private-{os.geteuid()}"
@@ -152,7 +152,7 @@ def test_a_prepared_private_folder_is_not_used(
 
 def test_a_folder_with_the_sticky_bit_is_used(wanted: Path) -> None:
     wanted.mkdir()
-    wanted.chmod(0o1777)  # like the shared temporary folder: nobody can touch what is not his own
+    wanted.chmod(0o1777)  # like the shared temporary folder, in which users can change only their own files
     assert Path(compile_cache.open_folder(NAME)).parent == wanted
 
 
@@ -375,7 +375,7 @@ def test_where_nothing_can_be_kept_it_is_compiled_in_memory(elsewhere: Path, loa
     assert f(1) == 2
 
 
-# What kernels call
+# Called kernels
 
 CALLED = """
 from helsinki_env.engine.kernel import kernel

@@ -1,4 +1,4 @@
-"""With `copy=False` the rows of the last step are kept, and only what may have changed is written: they are as new."""
+"""With `copy=False`, environments rewrite only changed entries, and the result equals new arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The helpers of the kernels, each against a plain definition; and the decorator that compiles them."""
+"""The helpers of the kernels against plain definitions, and the decorator that compiles them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame, RandomEpisodes, load_components
 from helsinki_env.engine import bits as sets
-from helsinki_env.engine import component_reader, loops, rng
+from helsinki_env.engine import component_reader, contract, loops, rng
 from helsinki_env.engine.determinization import (
     DeterminizationError,
     ObservationError,
@@ -23,13 +23,15 @@ from helsinki_env.engine.determinization import (
     determinize_observation,
 )
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.states import copy_states, repeat_state
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki import bits, legal, observation, score, shapes, state, turn
+from helsinki_env.games.helsinki import bits, legal, observation, score, shapes, state
 from helsinki_env.games.helsinki.components import ROOFS
-from helsinki_env.games.helsinki.game import apply_setup
 from helsinki_env.games.helsinki.state_from_observation import states_from_observations
-from tests.oracles.helsinki import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
+from tests.games import EACH_GAME, TestedGame
+from tests.oracles.helsinki import entry_paths, neighbours, orientations, slide
+from tests.oracles.shared import GOLDEN, first_word, mix
 from tests.support.positions import COMPONENTS
 
 CELLS = st.sets(st.integers(0, 48))
@@ -143,7 +145,8 @@ def test_the_generator_gives_the_published_numbers() -> None:
     word, found = 1234567, []
     for _ in range(5):
         word = (word + GOLDEN) % 2**64
-        found.append(int(rng.mix(np.uint64(word))))
+        assert int(rng.mix(np.uint64(word))) == mix(word)
+        found.append(mix(word))
     assert found == [
         6457827717110365317,
         3203168211198807973,
@@ -216,33 +219,52 @@ def test_games_from_observations_up_to_the_first_that_is_none() -> None:
         determinize_batch(game.config, states, np.zeros(2, np.int64), np.ones(2, np.uint64))
 
 
-def test_a_record_takes_over_which_game_is_played_and_nothing_else() -> None:
-    setups, states = state.new_states(1), state.new_states(1)
-    config = HelsinkiConfig(num_players=3, covered=[2, 3], denied=[[4], [], [14]], dry_roads=True)
-    apply_setup(setups, config)
+@EACH_GAME
+def test_a_record_takes_over_which_game_is_played_and_nothing_else(game: TestedGame) -> None:
+    setups, states = (game.spec.new_states(config, 1) for config in (game.configs[1],) * 2)
+    game.spec.apply_setup(setups, game.configs[1])
+    copied = setups.copy()
     setups["points"] = 9
-    turn.copy_setup(states[0], setups[0])
-    for name in state.RECORD.setup:
-        assert (states[name] == setups[name]).all()
-    states["points"] = 9
-    assert states.tobytes() == setups.tobytes()
+    contract.copy_setup(states[0], setups[0])
+    assert states.tobytes() == copied.tobytes()
 
 
-def test_a_batch_is_stepped_up_to_the_first_illegal_decision() -> None:
-    config = HelsinkiConfig()
-    t, states = config.tables[0], state.new_states(4)
-    apply_setup(states, config)
-    seeds = np.arange(4, dtype=np.uint64)
+def dealt(game: TestedGame, size: int = 4) -> tuple[Any, Any, Any]:
+    """Tables, a batch of new games of three players, and its masks."""
+    config = game.configs[1]
+    t, states = config.tables[0], game.spec.new_states(config, size)
+    game.spec.apply_setup(states, config)
+    seeds = np.arange(size, dtype=np.uint64)
     loops.batch_deal(t, states, seeds, seeds, seeds)
-    masks = np.zeros((4, 554), np.int8)
+    masks = np.zeros((size, game.spec.num_actions(config)), np.int8)
     loops.batch_mask(t, states, masks)
-    for wrong in (8, -1, 554):
+    return t, states, masks
+
+
+@EACH_GAME
+def test_a_batch_is_stepped_up_to_the_first_illegal_action(game: TestedGame) -> None:
+    t, states, masks = dealt(game)
+    for wrong in (int((masks[2] == 0).argmax()), -1, masks.shape[1]):
         batch = copy_states(states)
         assert loops.batch_step(t, batch, np.array([0, 1, wrong, 0]), masks.copy()) == 2
-        assert (batch["phase"] == [1, 1, 0, 0]).all()
+        assert (batch["phase"][:2] != states["phase"][:2]).all()
+        assert (batch[2:] == states[2:]).all()
     assert loops.batch_step(t, states, np.array([0, 1, 2, 3]), masks) == -1
-    assert (states["token"][:, 0] == [0, 1, 2, 3]).all()
-    assert (np.flatnonzero(masks[3]) == [8, 9, 10]).all()
+    expected = np.zeros_like(masks)
+    loops.batch_mask(t, states, expected)
+    assert (masks == expected).all()
+
+
+@EACH_GAME
+def test_a_game_is_dealt_over_another_one(game: TestedGame) -> None:
+    """Nothing of the game before is left in the record but which game is played."""
+    t, states, masks = dealt(game)
+    fresh, keys, seeds = copy_states(states), random_keys(4, seed=1), np.arange(4, dtype=np.uint64)
+    for _ in range(60):
+        loops.batch_step(t, states, sample_actions(masks, keys), masks)
+    assert states.tobytes() != fresh.tobytes()
+    loops.batch_deal(t, states, seeds, seeds, seeds)
+    assert states.tobytes() == fresh.tobytes()
 
 
 # The decorator

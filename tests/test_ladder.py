@@ -1,4 +1,4 @@
-"""The report on ratings and the commands that write it: the numbers, the figures, the same bytes every time."""
+"""The report on ratings and the command that writes it: numbers, figures, and the same bytes every time."""
 
 from __future__ import annotations
 

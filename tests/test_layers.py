@@ -1,4 +1,4 @@
-"""Imports point one way, and only what may look at a game's state does."""
+"""Imports point down the layers, and only permitted modules read the state of a game."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def test_what_naming_a_game_means() -> None:
 #: What a game or an environment keeps its records in, and what hands them out.
 HOLDERS = {"state", "states", "_states"}
 HANDS_OUT = {"get_state", "__dict__", "__getstate__"}
-#: Names that stand for a game or an environment.
+#: Names of variables that hold a game or an environment.
 A_GAME = re.compile(r"(^|[._])(game|games|env|envs|environment|trial|batch)$")
 
 

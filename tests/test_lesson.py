@@ -1,4 +1,4 @@
-"""The guided games: their scripts fit the games, and are played in a real browser by mouse, keyboard and touch."""
+"""The guided games: their scripts fit the games, and a real browser plays them by mouse, keyboard and touch."""
 
 from __future__ import annotations
 

@@ -319,7 +319,7 @@ def test_players_without_a_model_have_no_line_of_costs() -> None:
 
 
 def test_a_run_is_replayed_without_calls_and_resumed_after_a_kill(tmp_path: Path) -> None:
-    """Answers, replacements, silence and forfeits come again, byte for byte, with nobody at the other end."""
+    """Answers, replacements, timeouts and forfeits are repeated, byte for byte, without an endpoint."""
 
     def uneven(body: dict[str, Any], number: int) -> Answer | None:
         return None if number == 9 else completion("no") if number % 5 == 3 else good(body, number)

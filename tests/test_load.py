@@ -1,4 +1,4 @@
-"""Many tables at once, as many as one machine may meet: nothing goes wrong, nothing is lost, and nobody waits long.
+"""Many tables at once: no errors, no lost actions, and no long waits.
 
 How long people wait is printed and stands in docs/play.md; what is asserted does not depend on the machine.
 """
@@ -21,7 +21,7 @@ from tests.support.server import Reader, Server, serving
 
 TABLES = 50
 SECONDS = 120
-#: How long somebody thinks who is in a hurry, seconds.
+#: Thinking time of a hurried player, seconds.
 THINKS = (0.5, 1.5)
 
 

@@ -1,4 +1,4 @@
-"""Machines as they are: streams that are closed or not UTF-8, narrow terminals, users without a home, CPU quotas."""
+"""Unusual machines: closed or non-UTF-8 streams, narrow terminals, users without a home, and CPU quotas."""
 
 from __future__ import annotations
 

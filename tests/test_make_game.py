@@ -1,4 +1,4 @@
-"""Games are made by name, with the keys of their configuration."""
+"""Games made by name, with the keys of their configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By how many points an action moves the score: known truths from simulated games."""
+"""The effect of an action on the score in points: known truths from simulated games."""
 
 from __future__ import annotations
 

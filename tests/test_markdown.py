@@ -1,4 +1,4 @@
-"""Names stay names: whatever is in them, pages show it as text, and a terminal gets no command from it."""
+"""Pages show any name as text, and no name sends commands to a terminal."""
 
 from __future__ import annotations
 

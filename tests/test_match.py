@@ -1,3 +1,5 @@
+"""Matches between players: seats, deals, results and messages."""
+
 from __future__ import annotations
 
 import re
@@ -166,11 +168,11 @@ def test_students_quantile(units: int) -> None:
         assert student_quantile(units, level) == pytest.approx(expected, rel=1e-12)
 
 
-# what goes wrong
+# errors
 
 
 class Odd:
-    """A player that returns what it is told to."""
+    """A player that returns fixed actions."""
 
     name = "odd"
 

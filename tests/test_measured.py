@@ -1,4 +1,4 @@
-"""Networks away from the component files that they were trained and measured with: one warning, and none elsewhere."""
+"""Networks with other component files than those of their training: one warning, and none elsewhere."""
 
 from __future__ import annotations
 

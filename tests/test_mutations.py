@@ -1,4 +1,4 @@
-"""What `from_dict` accepts plays to its end, and every position on the way is accepted: asked of changed positions.
+"""Positions that `from_dict` accepts play to the end, and it accepts every position on the way.
 
 The short version runs with the other tests and looks at some of the positions on the way. The long one looks at every
 one of them; it takes about an hour on two cores:
@@ -35,7 +35,7 @@ from tests.support.wide import wide_components
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
-#: Far more decisions than any game has (about 280 with four players, as far as anybody has seen).
+#: Far more actions than any known game has (about 280 with four players).
 MOST_DECISIONS = 2_000
 #: The most points that a board can bring, with all of them at the limits of a component file, and those made in play.
 MOST_POINTS = 14 * 10 + 48 * 10 + 127
@@ -77,7 +77,7 @@ def examine(number: int, positions: list[Position], seen: Counter[str], share: f
 
 
 def look(rng: random.Random, game: HelsinkiGame, seen: Counter[str]) -> None:
-    """The position can be read again and played on; now and then, the plain rules and whoever deals anew agree."""
+    """Read and continue the position; sometimes compare the reference and determinization."""
     position = notation.to_dict(game)
     seen["positions"] += 1
     assert notation.from_dict(position) == game

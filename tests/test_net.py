@@ -1,4 +1,4 @@
-"""The network and its players: what it is told, what it says, how it decides, alone and with search, and its files."""
+"""The network and its players: inputs, outputs, actions with and without search, and files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ import torch
 from safetensors.torch import save_file
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame
-from helsinki_env.agents.base import Player, choose_action, init_streams, next_keys
+from helsinki_env.agents.base import choose_action, init_streams, next_keys
 from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.helsinki.features import FEATURES, seat_parts, table_parts
 from helsinki_env.agents.helsinki.weights import QUICK
@@ -48,6 +48,7 @@ from helsinki_env.games.helsinki.components import COLOURS, load_components
 from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 from tests.support import positions
 from tests.support.networks import SMALL, opinionated, saved, untrained
+from tests.support.players import check_rows_alone
 from tests.support.riddle import riddle
 from tests.support.wide import wide_components
 from tests.test_restore import built_games, dealt_games, observed
@@ -295,7 +296,7 @@ def by_colour(counts: list[int], components: str) -> list[int]:
 
 
 def expected_seat(position: dict[str, Any], viewer: int, turn: int) -> dict[str, list[int]]:
-    """What is said of a seat, from the position as plain data."""
+    """Return the inputs of a seat from the position as plain data."""
     number = (viewer + turn) % position["players"]
     seat, own = position["seats"][number], position["seats"][viewer]
     cells = built(seat)
@@ -345,7 +346,7 @@ def expected_card(card: int | None, components: str) -> list[int]:
 
 
 def expected_table(position: dict[str, Any], viewer: int, blank: set[int]) -> dict[str, list[int]]:
-    """What is said of the table; the slots in `blank` look empty."""
+    """Return the inputs of the table; the slots in `blank` look empty."""
     components = position["components"]
     seat, data = position["seats"][viewer], load_components(components)
     colours = [{cell for tile in seat["pavilions"] if tile["colour"] == c for cell in tile["cells"]} for c in COLOURS]
@@ -599,19 +600,7 @@ def test_decisions_are_legal_and_depend_on_their_row_alone(components: str, samp
     player = NetPlayer(
         TorchModel(opinionated(components)), HelsinkiConfig(components=components), "mine", sample=sample
     )
-    assert isinstance(player, Player)
-    assert player.name == "mine"
-    drawn = words(len(mask))
-    kept = observation.copy(), mask.copy(), drawn.copy()
-    actions = player.act(observation, mask, drawn)
-    assert actions.dtype == np.int64
-    assert mask[np.arange(len(mask)), actions].all()
-    for now, then in zip((observation, mask, drawn), kept, strict=True):
-        np.testing.assert_array_equal(now, then)
-    order = np.random.default_rng(0).permutation(len(mask))
-    np.testing.assert_array_equal(player.act(observation[order], mask[order], drawn[order]), actions[order])
-    for b in range(len(mask)):
-        assert player.act(observation[b : b + 1], mask[b : b + 1], drawn[b : b + 1])[0] == actions[b]
+    actions = check_rows_alone(player, "mine", observation, mask, words(len(mask)))
     other = player.act(observation, mask, words(len(mask), seed=1))
     assert (other != actions).any() == sample
 
@@ -672,20 +661,9 @@ def searching(budget: int, network: Network | None = None, **settings: Any) -> N
 @pytest.mark.parametrize("budget", [1, 2, 30])
 def test_searched_decisions_are_legal_and_depend_on_their_row_and_their_words_alone(budget: int) -> None:
     observation, mask = rows(150)
-    player, drawn = searching(budget, trust=1.0), words(len(mask))
-    assert isinstance(player, Player)
-    assert player.name == f"net+search:{budget}"
-    kept = observation.copy(), mask.copy(), drawn.copy()
-    actions = player.act(observation, mask, drawn)
-    assert actions.dtype == np.int64
-    assert mask[np.arange(len(mask)), actions].all()
-    for now, then in zip((observation, mask, drawn), kept, strict=True):
-        np.testing.assert_array_equal(now, then)
+    drawn = words(len(mask))
+    actions = check_rows_alone(searching(budget, trust=1.0), f"net+search:{budget}", observation, mask, drawn, every=3)
     np.testing.assert_array_equal(searching(budget, trust=1.0).act(observation, mask, drawn), actions)
-    order = np.random.default_rng(0).permutation(len(mask))
-    np.testing.assert_array_equal(player.act(observation[order], mask[order], drawn[order]), actions[order])
-    for b in range(0, len(mask), 3):
-        assert player.act(observation[b : b + 1], mask[b : b + 1], drawn[b : b + 1])[0] == actions[b]
 
 
 def test_trials_change_decisions_and_so_do_words_and_settings() -> None:
@@ -697,7 +675,7 @@ def test_trials_change_decisions_and_so_do_words_and_settings() -> None:
     assert (searching(30).act(observation, mask, words(len(mask), seed=1)) != usual).any()
     assert (searching(30, turns=0).act(observation, mask, drawn) != usual).any()
     assert (searching(30, arms=2.0).act(observation, mask, drawn) != usual).any()
-    # Whoever trusts the network blindly does what it prefers.
+    # With full trust, the player takes the network's preferred action.
     np.testing.assert_array_equal(searching(30, trust=1e9).act(observation, mask, drawn), alone)
     np.testing.assert_array_equal(searching(30, share=1e9).act(observation, mask, drawn), alone)
 
@@ -731,7 +709,7 @@ def test_search_sees_what_the_heuristic_misses() -> None:
 
 
 def test_no_budget_at_all() -> None:
-    with pytest.raises(ValueError, match="budget: found 0, expected at least 1 simulation"):
+    with pytest.raises(ValueError, match="budget: found 0"):
         searching(0)
 
 
@@ -846,25 +824,19 @@ def truncate(path: Path, rest: int) -> None:
         (lambda p: rewrite(p, inputs=None), "inputs: found None, expected"),
         (lambda p: rewrite(p, format=1), "format: found 1, expected"),
         (lambda p: rewrite(p, types=46), "found '[0-9a-f]{16}', expected"),
-        (lambda p: rewrite(p, network={"width": 64}), "network: found {'width': 64}, expected the size of the saved"),
+        (lambda p: rewrite(p, network={"width": 64}), "network: found {'width': 64}"),
         (lambda p: rewrite(p, network={"breadth": 64}), r"network\.breadth: no such key \(found 64\)"),
-        (lambda p: rewrite(p, network=None), "network: found None, expected a mapping"),
-        (lambda p: rewrite(p, game={"num_players": 7}), r"game\.num_players: found 7, expected 2, 3 or 4"),
-        (
-            lambda p: rewrite(p, game={"components": "alternative"}),
-            "types: found 51, expected 46, which its",
-        ),
-        (lambda p: rewrite(p, types=True), "types: found True, expected a whole number from 5 to 91"),
-        (lambda p: rewrite(p, types=10**9), "types: found 1000000000, expected a whole number from 5 to 91"),
-        (lambda p: rewrite(p, network=LARGE), r"blocks: found 1000000, expected a whole number from 0 to 64"),
-        (
-            lambda p: rewrite(p, network=LARGE | {"blocks": 64}),
-            "expected the size of the saved weights",
-        ),
+        (lambda p: rewrite(p, network=None), "network: found None"),
+        (lambda p: rewrite(p, game={"num_players": 7}), r"game\.num_players: found 7"),
+        (lambda p: rewrite(p, game={"components": "alternative"}), "types: found 51"),
+        (lambda p: rewrite(p, types=True), "types: found True"),
+        (lambda p: rewrite(p, types=10**9), "types: found 1000000000"),
+        (lambda p: rewrite(p, network=LARGE), r"blocks: found 1000000"),
+        (lambda p: rewrite(p, network=LARGE | {"blocks": 64}), "expected the size of the saved weights"),
         (lambda p: rewrite(p, weights="0" * 16), "the digest of the weights, which were changed or damaged"),
         (lambda p: flip(p), "the digest of the weights, which were changed or damaged"),
-        (lambda p: retype(p, torch.float64), r"bias: found torch\.float64, expected finite float32"),
-        (lambda p: retype(p, torch.float32, math.nan), "found NaN or infinity, expected finite"),
+        (lambda p: retype(p, torch.float64), r"bias: found torch\.float64"),
+        (lambda p: retype(p, torch.float32, math.nan), "found NaN or infinity"),
     ],
 )
 def test_a_checkpoint_that_does_not_fit_is_refused_with_the_reason(
@@ -878,7 +850,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused_with_the_reason(
 
 
 class Payload:
-    """What creates a file when it is unpickled."""
+    """A class that creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

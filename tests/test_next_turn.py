@@ -1,4 +1,4 @@
-"""What networks are told of the next turn agrees with the rules, the heuristic and itself, and shows nothing hidden."""
+"""Look-ahead features agree with the rules, the heuristic and themselves, and show nothing hidden."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def by_part(numbers: npt.NDArray[np.int8]) -> dict[str, list[int]]:
 
 
 def told(game: HelsinkiGame, seat: int) -> dict[str, list[int]]:
-    """What is said of a seat's next turn in a game as it is."""
+    """Return the look-ahead features of a seat in a game."""
     desk = new_workspace(game.config)
     reset_views(desk, GOLDEN)
     t, p, w, v = desk.tables[0], desk.pieces[0], desk.weights[0], desk.views[0]
@@ -209,7 +209,7 @@ def test_lessons_tell_of_other_hands_what_a_seat_has_seen() -> None:
     lead = [part.name for part in PARTS].index("lead in expected points after the next turn")
     own = np.ones(one.seats.shape[2], np.bool_)
     own[[int(feature_offsets(config).seat[14]), int(feature_offsets(config).seat[-1] + AT[lead])]] = (
-        False  # who leads depends on others
+        False  # the leader depends on other seats
     )
     np.testing.assert_array_equal(one.seats[:, 0, own], other.seats[:, 0, own])
     assert (one.seats[:, 1:] != other.seats[:, 1:]).any(axis=(1, 2)).mean() > 0.2

@@ -1,4 +1,4 @@
-"""Decisions as text: every id has a name, every name is read back, and bad text is refused with what would do."""
+"""Actions as text: every id has a name that is read back, and wrong text gives a helpful error."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def test_positions_of_every_game_are_written_and_read_under_the_name_that_users_
         while not one.done:
             position = helsinki_env.notation.to_dict(one)
             assert position["game"] == game.name
-            assert helsinki_env.notation.from_dict(json.loads(json.dumps(position))) == one  # rewards are not told
+            assert (
+                helsinki_env.notation.from_dict(json.loads(json.dumps(position))) == one
+            )  # positions do not contain rewards
             assert isinstance(helsinki_env.notation.to_dict(one, seat=0)["draw_pile"], int)
             legal = one.legal_actions()
             one.step(int(legal[rng.integers(len(legal))]))

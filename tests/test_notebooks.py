@@ -1,4 +1,4 @@
-"""The notebooks: each runs from top to bottom and shows what it promises, and what is committed is light and clean."""
+"""The notebooks run from top to bottom and show what they promise; committed outputs are small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What players think of decisions: in agreement with what they take, of every seat, and of each decision by itself."""
+"""Evaluations by players: they agree with the actions taken, for every seat and every action."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_what_is_looked_at_besides_changes_nothing_else(game: TestedGame) -> Non
 @pytest.mark.parametrize("judge", ["net", "net+search:20"])
 @EACH_NUMBER
 def test_who_ends_the_game_as_the_winner_sees_it(game: TestedGame, judge: str, players: int) -> None:
-    """The last decision of a game is judged by its result, by the number of the seat, whoever is to move."""
+    """The result of the game is the evaluation of its last action, for each seat."""
     winners = set()
     for seed in range(10):
         record = played(game, players, seed)

@@ -1,4 +1,4 @@
-"""A component file of one's own, named by a relative path: games go on with its facts, whatever becomes of it."""
+"""A user's component file with a relative path: games keep its facts even if the file changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A board of one's own: edited on the start page, checked at the field, played, and saved with the tables."""
+"""A user's board: edited on the start page, checked at each field, and played."""
 
 from __future__ import annotations
 

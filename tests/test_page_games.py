@@ -1,4 +1,4 @@
-"""Whole games in real browsers: by mouse, with several people, through reloads and crashes; and all data sent."""
+"""Whole games in real browsers: mouse, several people, reloads, crashes, and all data sent."""
 
 from __future__ import annotations
 

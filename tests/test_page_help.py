@@ -1,4 +1,4 @@
-"""Help at the table and on the start page in a real browser, and nothing hidden in any of its messages."""
+"""Help at the table and on the start page in a real browser, without hidden information."""
 
 from __future__ import annotations
 

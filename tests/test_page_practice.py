@@ -1,4 +1,4 @@
-"""Practice, puzzles and the teaching mode in a real browser; and nothing hidden in their messages."""
+"""Practice, puzzles and the teaching mode in a real browser, without hidden information."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drawings of every game: pictures and text alike show what may be seen, and are safe to share and to print."""
+"""The drawings of every game show only what may be seen and are safe to share and to print."""
 
 from __future__ import annotations
 

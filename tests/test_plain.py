@@ -1,4 +1,4 @@
-"""The network that reads the plain observation: what goes in, its player, its files."""
+"""The network that reads the plain observation: inputs, player and files."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_every_entry_is_seen(config: Any) -> None:
     silent = np.zeros(len(changed), bool)
     for row in absent:
         silent[list(row)] = True
-    silent[list(input_spec(config).present)] = False  # that somebody sits there shows
+    silent[list(input_spec(config).present)] = False  # the seat is visibly occupied
     np.testing.assert_array_equal(changed, ~silent)
 
 

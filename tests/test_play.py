@@ -22,11 +22,12 @@ from helsinki_env.engine.determinization import determinize
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.web.security import REQUEST_TIMEOUT
 from helsinki_env.web.sessions import MAX_PAGES
-from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
+from helsinki_env.web.tables import GameTable
 from helsinki_env.web.views import choices, picture, table_view
 from helsinki_env.web.websocket import MAX_UNSENT
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import Server, decide_first, seated, serving, until
+from tests.support.tables import sampled_tables
 
 
 def test_nothing_of_it_is_loaded_with_the_package() -> None:
@@ -262,20 +263,13 @@ def _sent(table: GameTable, viewer: int) -> str:
 def test_what_is_sent_is_the_same_whatever_is_hidden(game: TestedGame) -> None:
     """Another deal of everything hidden changes no byte sent to a seat."""
     looked = differed = 0
-    for players in (2, 3, 4):
-        config = game.spec.config(num_players=players)
-        chairs = tuple(SeatAssignment(HUMAN, f"P{seat}") for seat in range(players))
-        table, rng = GameTable("t", "", config, 6, chairs), np.random.default_rng(players)
-        while not table.game.done:
-            if rng.random() < 0.12:
-                kept, viewer = table.game, int(rng.integers(players))
-                sent = _sent(table, viewer)
-                table.game = determinize(kept, viewer, seed=int(rng.integers(2**62)))
-                differed += table.game != kept
-                assert _sent(table, viewer) == sent
-                looked, table.game = looked + 1, kept
-            legal = table.game.legal_actions()
-            table.decide(table.number, int(legal[rng.integers(len(legal))]), "decided")
+    for table, rng in sampled_tables(game):
+        kept, viewer = table.game, int(rng.integers(table.game.num_players))
+        sent = _sent(table, viewer)
+        table.game = determinize(kept, viewer, seed=int(rng.integers(2**62)))
+        differed += table.game != kept
+        assert _sent(table, viewer) == sent
+        looked, table.game = looked + 1, kept
     assert looked > 30
     assert differed > 0.9 * looked
 
@@ -347,11 +341,21 @@ def test_tables_that_cannot_be_made(number: int, server: Server) -> None:
         ("DELETE", "/api/tables/..%2f..", 404),
         ("GET", "/docs", 404),
         ("TRACE", "/api/tables", 405),
+        ("GET", "/api/tournaments/none", 404),
+        ("GET", "/api/tournaments/..%2f..", 404),
+        ("GET", "/api/tournaments/none/games/0", 404),
+        ("GET", "/api/tournaments/none/games/-1", 422),
+        ("GET", "/api/tournaments/none/games/one", 422),
+        ("GET", "/api/tournaments/none/games/" + "9" * 30, 422),
+        ("POST", "/api/tournaments/none/pause", 404),
+        ("PUT", "/api/tournaments/none", 405),
+        ("DELETE", "/api/tournaments", 405),
     ],
 )
 def test_addresses_that_lead_nowhere(method: str, path: str, status: int, server: Server) -> None:
     found, answer, _ = server.ask(method, path)
     assert found == status, answer
+    assert answer
 
 
 @pytest.mark.parametrize("path", ["/tables/none", "/analysis/none", "/tournaments/none", "/nothing", "/tables/a/b"])

@@ -1,4 +1,4 @@
-"""Position suites: the regret of an action, the bundled suites, certificates, and suites that are made again."""
+"""Position suites: the regret of an action, the bundled suites, certificates, and regenerated suites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs as players: what they are sent, and what comes of those that do not play along."""
+"""Programs as players: what they receive, and how errors of a program end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from helsinki_env.evaluation.play import TimedGameResults, play_games
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs can be players on Linux and macOS only")
 
-#: A program in ten lines; what it does with a decision is said by a word.
+#: A program of ten lines; one word states its behavior.
 BOT = """
 import json, os, sys, time
 how, notes = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else os.devnull
@@ -237,7 +237,7 @@ def test_threads_share_a_program_that_outlives_the_one_that_began_it(bot: str, t
     game = spec_by_name("helsinki").game(seed=0)
     player = ProgramPlayer(f"{bot} pid {notes}", game.config, 60.0)
     mask = np.zeros((60, len(game.action_mask())), np.int8)
-    mask[np.arange(60), np.arange(60)] = 1  # everybody has one decision, so another one's answer is illegal
+    mask[np.arange(60), np.arange(60)] = 1  # each seat has one legal action, so the answer of another seat is illegal
     observation, words = np.repeat(game.observation()[None], 60, axis=0), np.zeros(60, np.uint64)
 
     def ask(first: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""What the heuristic leaves out does not matter, and what it puts off is worth what it was when asked for."""
+"""The evaluation cache of the heuristic changes no value."""
 
 from __future__ import annotations
 

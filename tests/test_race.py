@@ -1,4 +1,4 @@
-"""A race for who wins most: who is left, by which games, and what is told of it."""
+"""A race for the best player: remaining candidates, their games, and the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratings: derivatives, closed forms, known strengths, honest intervals, and what cannot be rated."""
+"""Ratings: derivatives, closed forms, known strengths, coverage of intervals, and rejected results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from helsinki_env.evaluation.rating.plackett_luce import (
 )
 from helsinki_env.evaluation.rating.ratings import (
     ELO,
-    bootstrap_fits,
     build_model,
     percentiles,
     rank_probabilities,
@@ -36,7 +35,7 @@ from helsinki_env.evaluation.rating.shares import (
     head_to_head_by_unit,
     player_statistics,
 )
-from tests.support.rankings import simulate
+from tests.support.rankings import check_resamples, simulate
 
 STRENGTHS = (0.0, 0.3, 0.8, 1.5, 2.5)
 
@@ -189,14 +188,7 @@ def test_who_always_wins_gets_a_finite_rating_and_a_wide_interval() -> None:
 def test_resampling_by_steps_equals_fitting_every_resample() -> None:
     games = simulate((0.0, 1.0, 9.0), seat_effects(2), 20, np.random.default_rng(6))
     model = build_model(games.players, games.seating, games.places, games.deck)
-    samples = bootstrap_fits(model, fit(model.rankings, model.virtual), 20, seed=9)
-    rng = np.random.default_rng(9)
-    draws = rng.multinomial(20, np.full(20, 1 / 20), size=20)
-    wins, losses = (model.virtual.wins[:, None] * rng.standard_exponential((len(model.virtual.wins), 20)) for _ in "wl")
-    for r in range(20):
-        virtual = VirtualDraws(model.virtual.contrasts, wins[:, r], losses[:, r])
-        theta, _ = maximize_likelihood(model.rankings, virtual, model.rankings.counts.T @ draws[r].astype(float))
-        np.testing.assert_allclose(samples[r], theta, atol=1e-4)
+    check_resamples(model, fit(model.rankings, model.virtual), 20)
 
 
 def test_the_bootstrap_and_the_sandwich_agree_where_both_hold() -> None:

@@ -1,4 +1,4 @@
-"""Reasons in words: in positions in which they are known, and never more than the positions say."""
+"""Reasons in words: in positions with known reasons, and never more than the positions say."""
 
 from __future__ import annotations
 

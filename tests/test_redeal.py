@@ -1,4 +1,4 @@
-"""Hidden cards dealt anew: the viewer sees the same, all cards are there, and deals are as likely as they should be."""
+"""Determinization: the viewer sees the same, all cards are present, and probabilities are right."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests.games import EACH_GAME, TestedGame
 from tests.support import positions
+from tests.support.chances import chi_square
 from tests.test_agreement import configs
 
 #: What a deal may change. Everything else is in view, or says how the game is played.
@@ -33,7 +34,7 @@ HIDDEN = {"chance", "hand", "pile", "unseen"}
 
 
 def played(config: Any, seed: int, decisions: int) -> Any:
-    """A game after so many random decisions, or at its end."""
+    """Return a game after some random actions, or at its end."""
     rng = random.Random(seed)
     game = spec_of(config).game(config, seed=seed)
     for _ in range(decisions):
@@ -44,7 +45,7 @@ def played(config: Any, seed: int, decisions: int) -> Any:
 
 
 def check(game: Any, viewer: int, seed: int) -> Any:
-    """Deal anew, and check everything that holds for every deal."""
+    """Sample hidden cards, and check everything that holds for every sample."""
     before = game.clone()
     copy = determinize(game, viewer, seed)
     assert game == before
@@ -59,7 +60,7 @@ def check(game: Any, viewer: int, seed: int) -> Any:
     assert (copy.state.hand.sum(axis=1) == game.state.hand.sum(axis=1)).all()
     if viewer == game.seat:
         assert (copy.action_mask() == game.action_mask()).all()
-    # Reading a position checks that every card is somewhere, and that what is in progress can be completed.
+    # Reading a position checks that no card is missing and that the turn can be completed.
     assert type(copy).from_dict(copy.to_dict()) == copy
     # Nothing but what the viewer knows goes into a deal.
     assert determinize(copy, viewer, seed + 1) == determinize(game, viewer, seed + 1)
@@ -94,7 +95,7 @@ def test_any_built_position(components: str, number: int, theme: str, decisions:
 
 
 def test_another_seat_can_pay_the_rest_after_a_card_of_another_colour() -> None:
-    """Blue cards in the hand are few among those that nobody has seen: most deals leave too few of them."""
+    """Few unseen cards are blue: most samples give the hand too few of them."""
     position = notation.to_dict(played(HelsinkiConfig(), 3, 1))
     for seat in position["seats"]:  # all cards into the draw pile
         position["draw_pile"] += [card for card, count in enumerate(seat["hand"]) for _ in range(count)]
@@ -173,13 +174,6 @@ def test_wrong_arguments(game: TestedGame) -> None:
 # how likely deals are
 
 
-def chi_square(counts: dict[tuple[object, ...], float], expected: dict[tuple[object, ...], float]) -> float:
-    """Distance in standard deviations of a chi square test (many degrees of freedom)."""
-    freedom = len(expected) - 1
-    value = sum((counts.get(key, 0.0) - n) ** 2 / n for key, n in expected.items())
-    return float((value - freedom) / (2 * freedom) ** 0.5)
-
-
 def _has_much_to_hide(game: HelsinkiGame) -> bool:
     """Seat 0 looks while its own decision is due: the other hand is bound by nothing."""
     return game.seat == 0 and int((game.state.hand[1] - game.state.known[1]).sum()) >= 2
@@ -247,7 +241,7 @@ Outcome = tuple[object, ...]
 
 
 def all_deals(game: HelsinkiGame, viewer: int) -> Counter[Outcome]:
-    """Every deal that fits, with the number of ways in which the cards, told apart, make it."""
+    """Return every consistent deal with its number of permutations of distinct cards."""
     g, components = game.state, game.config.component_set
     others = [seat for seat in range(game.num_players) if seat != viewer]
     shown = Counter(dict(enumerate(g.discard.tolist())))

@@ -1,4 +1,4 @@
-"""The drawings: that everything on the table is in the picture once, and nothing that may not be seen."""
+"""The drawings of Helsinki: every piece once, and nothing that may not be seen."""
 
 import dataclasses
 import xml.etree.ElementTree as ET
@@ -11,12 +11,12 @@ import pytest
 from helsinki_env.drawing import canvas
 from helsinki_env.drawing.pieces import outline_path
 from helsinki_env.games.helsinki import render
-from helsinki_env.games.helsinki.components import Components, load_components
+from helsinki_env.games.helsinki.components import load_components
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.render.view import TableView, read_table_view
 from tests.drawn_tables import table
-from tests.support.pictures import parts, words
+from tests.support.pictures import draw_ansi, draw_svg, parts, words
 from tests.support.unchecked import unchecked
 
 COMPONENTS = load_components()
@@ -45,14 +45,6 @@ DECISIONS: list[tuple[str, dict[str, Any]]] = [
     ("END", {"drew": True}),
     ("END", {"built": True}),
 ]
-
-
-def draw_svg(position: dict[str, Any], components: Components, **options: Any) -> str:
-    return render.svg(unchecked(position, components), **options)
-
-
-def draw_ansi(position: dict[str, Any], components: Components, **options: Any) -> str:
-    return render.ansi(unchecked(position, components), **options)
 
 
 def view_of(position: dict[str, Any], viewer: int | None = None) -> TableView:

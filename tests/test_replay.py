@@ -1,4 +1,4 @@
-"""What happened in the course of recorded games, against a plain replay one decision at a time."""
+"""The events of recorded games, compared with a plain replay of one action at a time."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Recorded:
 def recorded(seats: int, dry_roads: bool, seed: int, games: int = GAMES, components: str = "default") -> Recorded:
     """Games of random and greedy players; the later ones bar actions."""
     generator = np.random.default_rng(seed)
-    # what the configuration itself bars must not count
+    # actions denied by the configuration must not count
     config = HelsinkiConfig(num_players=seats, covered=range(10), dry_roads=dry_roads, components=components)
     covered = (1 << generator.integers(0, 15, games)).astype(np.int16) * (np.arange(games) % 2)
     denied = generator.integers(0, 2**15, (games, seats)) & generator.integers(0, 2**15, (games, seats))

@@ -1,11 +1,11 @@
-"""Games made up again from an observation: the seat sees the same, and everything that is public is what it was."""
+"""States reconstructed from observations: the seat sees the same, and public information is equal."""
 
 from __future__ import annotations
 
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,13 @@ from helsinki_env.engine.determinization import (
 )
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen import observation as copenhagen
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.observation import unpack
 from helsinki_env.games.helsinki.state import PHASES, TILES
-from tests.games import EACH_GAME, GAMES, TestedGame
+from tests.copenhagen.positions import built_position, rich
+from tests.copenhagen.test_equal import random_config as random_copenhagen
+from tests.games import EACH_GAME, GAMES, TestedGame, rare_action
 from tests.support import positions
 from tests.support.agreement import random_config
 from tests.support.wide import wide_components
@@ -36,17 +39,23 @@ from tests.support.wide import wide_components
 HELSINKI = GAMES[0]
 UNPACK = {"helsinki": unpack, "copenhagen": copenhagen.unpack}
 NOTHING = "found no phase or no players"
-#: What the seat to move cannot see, at least not in full.
+#: Fields that the acting seat cannot see in full.
 HIDDEN = {"chance", "hand", "pile", "unseen"}
 
 
-def moments(rng: random.Random, game: Any, most: int = 1000) -> Iterator[Any]:
+def uniform_action(game: Any, rng: random.Random) -> int:
+    return int(rng.choice(game.legal_actions().tolist()))
+
+
+def moments(
+    rng: random.Random, game: Any, most: int = 1000, choose: Callable[[Any, random.Random], int] = uniform_action
+) -> Iterator[Any]:
     """The positions of a game played on at random, up to its end."""
     for _ in range(most):
         if game.done:
             return
         yield game.clone()
-        game.step(int(rng.choice(game.legal_actions().tolist())))
+        game.step(choose(game, rng))
 
 
 def dealt_games(count: int, components: str) -> Iterator[HelsinkiGame]:
@@ -65,6 +74,18 @@ def built_games(count: int, components: str) -> Iterator[HelsinkiGame]:
         yield from moments(rng, notation.from_dict(positions.build(rng, theme, components=components)), 25)
 
 
+def copenhagen_games(count: int, components: str = "copenhagen") -> Iterator[Any]:
+    """Positions from whole games of two, three and four players, and from turns that begin with built ones."""
+    for number in range(count):
+        rng = random.Random(f"restored {number}")
+        yield from moments(rng, CopenhagenGame(random_copenhagen(rng, [components]), seed=number), choose=rare_action)
+        for _ in range(10 if JIT else 1):
+            built = CopenhagenGame.from_dict(built_position(random_copenhagen(rng, [components]), rng))
+            yield from moments(rng, built, 6, rare_action)
+        if components == "copenhagen":
+            yield from moments(rng, CopenhagenGame.from_dict(rich(rng)), 12, rare_action)
+
+
 def observed(games: list[Any]) -> tuple[Any, Any, Any]:
     """Records, observations of the seats to move, and masks."""
     states = np.concatenate([game._states for game in games])
@@ -73,7 +94,7 @@ def observed(games: list[Any]) -> tuple[Any, Any, Any]:
 
 
 def check(games: list[Any], components: str) -> None:
-    """Restore all of them at once, knowing nothing but the component file; then deal, and look again."""
+    """Reconstruct all states from observations and the component file; then determinize and observe again."""
     states, observations, masks = observed(games)
     config = games[0].spec.config(components=components)
     restored = states_from_observations(config, observations)
@@ -138,14 +159,17 @@ def test_the_wide_layout(tmp_path: Path) -> None:
     assert copies.tobytes() == sample_determinizations(games[50], 3, seed=1).tobytes()
 
 
-def test_deals_are_those_of_a_redeal_that_had_the_game() -> None:
-    """So a redeal uses nothing that the seat cannot see, and an observation says all that it needs."""
-    for number, game in enumerate(
-        [*dealt_games(3 if JIT else 1, "default"), *built_games(60 if JIT else 3, "default")]
-    ):
-        if number % 5 == 0:
-            copies = determinize_observation(HelsinkiConfig(), game.observation(), 2, seed=number)
-            assert copies.tobytes() == sample_determinizations(game, 2, seed=number).tobytes()
+@EACH_GAME
+def test_deals_are_those_of_a_redeal_that_had_the_game(game: TestedGame) -> None:
+    """Determinization uses only the observation, and an observation contains everything that it needs."""
+    games = (
+        [*dealt_games(3 if JIT else 1, "default"), *built_games(60 if JIT else 3, "default")][::5]
+        if game is HELSINKI
+        else list(copenhagen_games(6 if JIT else 1))[:: 1 if JIT else 20]
+    )
+    for number, one in enumerate(games):
+        copies = determinize_observation(game.spec.config(), one.observation(), 2, seed=number)
+        assert copies.tobytes() == sample_determinizations(one, 2, seed=number).tobytes()
 
 
 def middle(seed: int = 1, *, game: TestedGame = HELSINKI, **kind: Any) -> Any:
@@ -215,7 +239,7 @@ def test_what_was_in_a_record_is_not_kept(game: TestedGame) -> None:
     assert same(filled, states_from_observations(config, seen))
 
 
-# what goes wrong
+# errors
 
 
 def entry(value: int, *, of: str, at: Any = ...) -> Any:
@@ -232,10 +256,10 @@ def entry(value: int, *, of: str, at: Any = ...) -> Any:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda _, seen: seen, "observations: found int8 of shape (SIZE,), expected int8 of shape (B, SIZE)"),
-        (lambda _, seen: seen[None, :-1], "found int8 of shape (1, SHORT), expected int8 of shape (B, SIZE)"),
-        (lambda _, seen: seen[None].astype(np.int16), "found int16 of shape (1, SIZE), expected int8"),
-        (lambda _, seen: seen[None].astype(np.float32), "found float32 of shape (1, SIZE), expected int8"),
+        (lambda _, seen: seen, "observations: found int8 of shape (SIZE,)"),
+        (lambda _, seen: seen[None, :-1], "found int8 of shape (1, SHORT)"),
+        (lambda _, seen: seen[None].astype(np.int16), "found int16 of shape (1, SIZE)"),
+        (lambda _, seen: seen[None].astype(np.float32), "found float32 of shape (1, SIZE)"),
         (lambda _, seen: [seen[None]], "found int8 of shape (1, 1, SIZE)"),
         (lambda _, seen: np.zeros((2, len(seen)), np.int8), f"observations[0]: {NOTHING} in it; was it"),
         (entry(0, of="phase"), f"observations[0]: {NOTHING}"),
@@ -255,41 +279,56 @@ def test_what_is_no_observation(game: TestedGame, spoil: Any, message: str) -> N
         states_from_observations(game.spec.config(), spoil(game, seen.copy()))
 
 
-def spoilt(name: str, place: Any, value: int) -> Any:
-    """An observation with one entry of a piece changed."""
-    seen = middle().observation()
-    unpack(seen)[name][place] = value
-    return seen
+#: Entries that the message names as they are written here.
+OUT_OF_RANGE = {
+    "helsinki": """
+        display[3]=52 display[3]=-1 own_unseen[0]=100 building[0]=51 pending[8]=10 table[1]=4 table[5]=127
+        seats[1,3]=9 seats[1,7]=4 discard[50]=-128 reshuffled[0]=127 boards[0,0,2,2]=100 boards[0,1,2,2]=100
+    """,
+    "copenhagen": """
+        phase[0]=2 display[3]=6 display[3]=-1 table[1]=4 table[3]=102 table[4]=2 table[5]=13 seats[1,1]=-1
+        seats[0,1]=90 seats[1,0]=0 seats[2,2]=3 tile_supply[0,3]=2 discard[4]=-128 hand[0]=15 reshuffled[0]=127
+        boards[0,0,2,2]=7 boards[0,1,2,2]=23 boards[1,0,8,4]=3 boards[1,2,8,4]=1 boards[2,0,0,0]=6 boards[1,3,0,0]=1
+        row_coats[0,1]=0 abilities[3,0]=1 used[0,2]=2 pending[8]=6 pending[9]=9 paid[2]=6
+    """,
+}
+#: Entries that contradict others, which the message names.
+CONTRADICTORY = {
+    "helsinki": {"table[1]: found the seat 2": "table[1]=2", "known: found more cards": "known[1,5]=60"},
+    "copenhagen": {
+        "table[1]: found the seat 2": "table[1]=2",
+        "known: found more cards": "known[1,3]=14 known[0,3]=14",
+        "reshuffled: found cards": "reshuffled[0]=1",
+        "boards: found numbers of tiles": "boards[1,1,8,4]=22",
+        "pending: found what is not in progress": """
+            pending[0]=1 pending[6]=1 pending[7]=2 pending[8]=2 pending[9]=2 pending[11]=2 paid[2]=2 rewards[0]=2
+        """,
+    },
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "place", "value", "message"),
-    [
-        ("display", 3, 52, "display[3]: found 52, expected 0 to 51"),
-        ("display", 3, -1, "display[3]: found -1, expected 0 to 51"),
-        ("own_unseen", 0, 100, "own_unseen[0]: found 100, expected 0 to 51"),
-        ("building", 0, 51, "building[0]: found 51, expected 0 to 50"),
-        ("pending", 8, 10, "pending[8]: found 10, expected 0 to 9"),
-        ("table", 1, 4, "table[1]: found 4, expected 0 to 3"),
-        ("table", 1, 2, "table[1]: found 2, expected 0 to 1"),
-        ("table", 5, 127, "table[5]: found 127, expected 0 to 100"),
-        ("seats", (1, 3), 9, "seats[1, 3]: found 9, expected 0 to 8"),
-        ("seats", (1, 7), 4, "seats[1, 7]: found 4, expected 0 to 3"),
-        ("discard", 50, -128, "discard[50]: found -128, expected 0 to 100"),
-        ("reshuffled", 0, 127, "reshuffled[0]: found 127, expected 0 to 100"),
-        ("boards", (0, 0, 2, 2), 100, "boards[0, 0, 2, 2]: found 100, expected 0 to 7"),
-        ("boards", (0, 1, 2, 2), 100, "boards[0, 1, 2, 2]: found 100, expected 0 to 22"),
-        ("known", (1, 5), 60, "known: found more cards than hand_size"),
-    ],
-)
-def test_an_entry_beyond_its_range_is_named(name: str, place: Any, value: int, message: str) -> None:
-    seen = spoilt(name, place, value)
+def wrong_entries() -> Iterator[tuple[TestedGame, str, str]]:
+    """A game, an entry to write into an observation, and where and what the message must have found."""
+    for game in GAMES:
+        for one in OUT_OF_RANGE[game.name].split():
+            yield game, one, one.replace(",", ", ").replace("=", ": found ")
+        for message, entries in CONTRADICTORY[game.name].items():
+            yield from ((game, one, message) for one in entries.split())
+
+
+@pytest.mark.parametrize(("game", "change", "message"), list(wrong_entries()), ids=str)
+def test_an_entry_that_cannot_be_is_named(game: TestedGame, change: str, message: str) -> None:
+    name, place, value = re.fullmatch(r"(\w+)\[(.*)\]=(-?\d+)", change).groups()  # type: ignore[union-attr]
+    played = moments(random.Random(1), game.spec.game(seed=1))
+    one = middle() if game is HELSINKI else next(at for at in played if at.phase == "MAIN" and at.round == 4)
+    seen = one.observation()
+    UNPACK[game.name](seen)[name][tuple(int(index) for index in place.split(","))] = int(value)
     with pytest.raises(ObservationError, match=re.escape(f"observations[1]: {message}")):
-        states_from_observations(HelsinkiConfig(), np.stack([middle(2).observation(), seen]))
+        states_from_observations(one.config, np.stack([middle(2, game=game).observation(), seen]))
     with pytest.raises(ObservationError, match=re.escape(f"observations[0]: {message}")):
-        determinize_observation(HelsinkiConfig(), seen, 1)
+        determinize_observation(one.config, seen, 1)
     with pytest.raises(ObservationError, match=re.escape(f"observations[0]: {message}")):
-        HeuristicPlayer().act(seen[None], middle().action_mask()[None], np.ones(1, np.uint64))
+        HeuristicPlayer(one.config).act(seen[None], one.action_mask()[None], np.ones(1, np.uint64))
 
 
 @pytest.mark.parametrize("number", [TILES, 1, 0])
@@ -309,8 +348,13 @@ def test_observations_of_other_components() -> None:
         determinize_observation(HelsinkiConfig(), middle().action_mask(), 1)
 
 
-def test_an_observation_that_cannot_come_up() -> None:
-    seen = middle().observation()
-    unpack(seen)["hand"][3] += 20
+@EACH_GAME
+def test_an_observation_that_cannot_come_up(game: TestedGame) -> None:
+    one = middle(game=game)
+    seen = one.observation()
+    pieces = UNPACK[game.name](seen)
+    pieces["hand"][3] += 20 if game is HELSINKI else 5
+    if game is not HELSINKI:
+        pieces["seats"][0, 1] += 5  # the size of the hand
     with pytest.raises(DeterminizationError, match="game 0: found no deal that fits the observation of seat"):
-        determinize_observation(HelsinkiConfig(), seen, 1)
+        determinize_observation(one.config, seen, 1)

@@ -1,4 +1,4 @@
-"""Verdicts asked anew of networks that learnt for it: what is trained, played, worked out and said of it."""
+"""Conclusions re-tested with retrained networks: training, games, estimates and text."""
 
 from __future__ import annotations
 
@@ -238,18 +238,18 @@ def test_networks_have_names_that_say_what_they_learnt() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"claims": {}}, r"claims: found \{\}, expected the claim on at least one action"),
-        ({"claims": {"two_pints": "too weak"}}, "claims: found 'two_pints', expected one of .*two_points"),
-        ({"claims": {"two_points": "nice"}}, r"claims\.two_points: found 'nice', expected one of too strong, too weak"),
-        ({"seeds": 0}, "seeds: found 0, expected a whole number from 1 to 20"),
-        ({"screen": {2: 5}}, r"screen\.2: found 5, expected at least 300, 150 deals in all seats"),
-        ({"meetings": {2: 298}}, r"meetings\.2: found 298, expected at least 300, 150 deals in all seats"),
-        ({"screen": {2: 250}}, r"screen\.2: found 250, expected at least 300, 150 deals in all seats"),
-        ({"design": {"loose": 0.0}}, r"design\.loose: found 0\.0, expected some deals with sets of random size"),
-        ({"design": {"sizes": [3, 3]}}, r"design\.sizes: found \[3, 3\], expected several sizes"),
-        ({"meetings": {3: 500}}, "meetings: found .*, expected games for the same player counts as for screen"),
+        ({"claims": {}}, r"claims: found \{\}"),
+        ({"claims": {"two_pints": "too weak"}}, "claims: found 'two_pints'"),
+        ({"claims": {"two_points": "nice"}}, r"claims\.two_points: found 'nice'"),
+        ({"seeds": 0}, "seeds: found 0"),
+        ({"screen": {2: 5}}, r"screen\.2: found 5"),
+        ({"meetings": {2: 298}}, r"meetings\.2: found 298"),
+        ({"screen": {2: 250}}, r"screen\.2: found 250"),
+        ({"design": {"loose": 0.0}}, r"design\.loose: found 0\.0"),
+        ({"design": {"sizes": [3, 3]}}, r"design\.sizes: found \[3, 3\]"),
+        ({"meetings": {3: 500}}, "meetings: found "),
         ({"design": {"copies": 0}}, r"design\.copies: found 0"),
-        ({"band": -1}, "band: found -1, expected a number"),
+        ({"band": -1}, "band: found -1"),
         ({"presets": "quick"}, "presets: no such key .* did you mean 'preset'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Rules as words: a loop that names no game plays each game by its own rules, in every process and from its cache."""
+"""Overloaded kernels: a loop plays each game by its own rules, in every process and from the cache."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_two_games_cannot_have_the_same_records() -> None:
         rule.implements(FIRST, multiply)
 
 
-#: Two games beside the project's own: one whose rule can be edited, and a loop of the project that plays it.
+#: Two further games: one with an editable rule, and a loop of the project that plays it.
 GAME = """
 import numpy as np
 from helsinki_env.engine.kernel import kernel

@@ -150,7 +150,7 @@ def test_a_seed_decides_the_games_and_another_shares_none_of_them() -> None:
     for seed in (3, 3, 4):
         assert env.seed(seed) == [seed] * 8
         first.append(env.reset())
-        second = env.reset()  # a seed is for one reset; the games go on from there
+        second = env.reset()  # a seed applies to one reset; later games continue its random stream
         assert not (second == first[-1]).all(axis=1).any()
     np.testing.assert_array_equal(first[0], first[1])
     assert not (first[2][:, None] == first[0]).all(axis=2).any()

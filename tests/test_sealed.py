@@ -12,7 +12,7 @@ from helsinki_env.data import with_digest
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.gauntlet.certificate import seal_gauntlet, seal_of
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from tests.test_compliance import TINY
+from tests.test_compliance import GAUNTLET
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
 
@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A gauntlet with its reference ratings, and a sealed run of `greedy`."""
     folder = tmp_path_factory.mktemp("sealed")
     gauntlet = str(folder / "tiny.yaml")
-    Path(gauntlet).write_text(TINY)
+    Path(gauntlet).write_text(GAUNTLET)
     options = ["--gauntlet", gauntlet, "--processes", "1"]
     assert main(["evaluate", "reference", *options, "--out", str(folder / "reference")]) == 0
     run = str(folder / "run")

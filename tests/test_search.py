@@ -1,4 +1,4 @@
-"""The players that search: legal everywhere, reproducible from their random numbers, better than what guides them."""
+"""The search players: legal, reproducible from their random keys, and better than their guide."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_name_without_a_budget() -> None:
 
 @pytest.mark.parametrize("name", ["mc:4", "ismcts:4", "net", "net+search:4"])
 def test_an_observation_of_no_game_is_no_guide(name: str) -> None:
-    """More cards of a type than there are: no deal fits, and whoever deals says so."""
+    """More cards of a type than exist: determinization reports that no deal fits."""
     games = [game for game in dealt_games(1, "default") if len(game.legal_actions()) > 1]
     _, observation, mask = observed(games[:20])
     player = make_player(name)

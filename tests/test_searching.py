@@ -1,4 +1,4 @@
-"""Learning from search: what search tells a rollout, how wrong a network is about it, and that it is learnt."""
+"""Learning from search: the targets of a rollout, the error of a network, and its decrease."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_search_tells_of_some_decisions_what_its_player_finds() -> None:
     assert np.isnan(worth[~seen]).all()
     np.testing.assert_allclose(worth[seen].sum(axis=1), 1.0, rtol=1e-5)
     assert (worth[seen] >= 0).all()
-    # The same random numbers give the same race to whoever plays by this search.
+    # The same random keys give every player of this search the same race.
     words = np.random.default_rng(1)
     rows = np.flatnonzero(words.random(len(inputs)) < 0.5)
     drawn = words.integers(0, 2**64, len(rows), dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Cards and roofs that people choose in any order: what can be chosen is what the rules allow in their own order."""
+"""Cards and roofs selected in any order: the choices are those that the rules allow in their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What depends on reconstructed facts: component files with a base, and the analysis."""
+"""The analysis of reconstructed facts: component files with a base, and the comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sequential test: the formula, where it stops, and how often it is wrong."""
+"""The sequential test: the formula, the stopping point, and the error rates."""
 
 from __future__ import annotations
 

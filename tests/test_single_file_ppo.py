@@ -1,4 +1,4 @@
-"""The single-file PPO: readable, independent of the project's training, and its policy is legal and repeatable."""
+"""The single-file PPO: independent of the project's training, legal and repeatable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C: one of them ends every command soon, keeps what was done, and the line it prints goes on from there."""
+"""Ctrl-C: one ends every command soon, keeps finished work, and prints how to resume."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def stop(process: subprocess.Popen[str], ready: Callable[[], object]) -> str:
             _, errors = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
-    # Whoever waits for the compiler is told so, and how far it is.
+    # The command reports the progress of the compiler.
     lines = [line for line in errors.splitlines() if "ompiling" not in line and " kernels" not in line]
     assert process.returncode == 130, errors
     assert len(lines) == 1, errors
@@ -182,7 +182,7 @@ def stop(process: subprocess.Popen[str], ready: Callable[[], object]) -> str:
 
 
 def command_in(line: str) -> list[str]:
-    """Return the words of the command with which to go on, without the name of the program."""
+    """Return the words of the command that resumes the run, without the name of the program."""
     name, *words = shlex.split(line.partition(" with: ")[2])
     assert name == "helsinki"
     return words

@@ -1,4 +1,4 @@
-"""A game that nobody expected, stated by the contract alone, plays everywhere: tic-tac-toe."""
+"""Tic-tac-toe, stated by the contract alone, plays everywhere."""
 
 from __future__ import annotations
 

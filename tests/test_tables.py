@@ -1,4 +1,4 @@
-"""Tables: turns, undo and taking back, and the database, which saves every action."""
+"""Tables: turns, undo, take-back, and the database that saves every action."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games in words: texts agree with the rules, show nothing hidden, and suffice to play; answers are read tolerantly."""
+"""Games in words: texts agree with the rules, hide hidden information, and suffice to play."""
 
 from __future__ import annotations
 

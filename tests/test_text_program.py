@@ -1,4 +1,4 @@
-"""Programs that ask for text: they get rules, position, history and words; all others get what they got before."""
+"""Programs that request text receive rules, position, history and words; other programs do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads that share the games of a batch: every game once, nobody waits for who is held up, errors come through."""
+"""Threads that share the games of a batch: every game once, no blocked threads, and errors reported."""
 
 from __future__ import annotations
 

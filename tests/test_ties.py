@@ -1,6 +1,6 @@
-"""Places that are shared: what they count in shares of wins, mean places, cross-tables, ratings and sequential tests.
+"""Shared ranks: fractional wins, mean ranks, cross-tables, ratings and sequential tests.
 
-Expected figures are worked out by hand beside the tests.
+The expected figures are worked out by hand.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from helsinki_env.evaluation.balance.helsinki.estimates import seat_win_rates
 from helsinki_env.evaluation.match_stats import fractional_wins, midranks, player_result
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.plackett_luce import (
-    VirtualDraws,
     derivatives,
     fit,
     maximize_likelihood,
     orders_of_finish,
     unit_scores,
 )
-from helsinki_env.evaluation.rating.ratings import RatingModel, bootstrap_fits, build_model, rate
+from helsinki_env.evaluation.rating.ratings import RatingModel, build_model, rate
 from helsinki_env.evaluation.rating.shares import (
     cross_table,
     expected_cross_table,
@@ -32,7 +31,7 @@ from helsinki_env.evaluation.rating.shares import (
     player_statistics,
 )
 from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, expected_score
-from tests.support.rankings import simulate
+from tests.support.rankings import check_resamples, simulate
 
 
 def games_of(places: list[list[int]], seating: list[list[int]], deck: list[int] | None = None) -> RatableGames:
@@ -223,14 +222,7 @@ def test_derivatives_and_resamples_of_tied_games() -> None:
         ahead, behind = (derivatives(theta + s * step * axis, model.rankings, model.virtual) for s in (1, -1))
         gradient = derivatives(theta, model.rankings, model.virtual).gradient[i]
         assert gradient == pytest.approx((ahead.value - behind.value) / (2 * step), rel=1e-5, abs=1e-4)
-    samples = bootstrap_fits(model, fitted, 5, seed=9)
-    rng = np.random.default_rng(9)
-    draws = rng.multinomial(20, np.full(20, 1 / 20), size=5)
-    wins, losses = (model.virtual.wins[:, None] * rng.standard_exponential((len(model.virtual.wins), 5)) for _ in "wl")
-    for r in range(5):
-        virtual = VirtualDraws(model.virtual.contrasts, wins[:, r], losses[:, r])
-        alone, _ = maximize_likelihood(model.rankings, virtual, model.rankings.counts.T @ draws[r].astype(float))
-        np.testing.assert_allclose(samples[r], alone, atol=1e-4)
+    check_resamples(model, fitted, 5)
 
 
 def test_the_bootstrap_and_the_sandwich_agree_on_tied_games() -> None:

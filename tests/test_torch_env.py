@@ -1,4 +1,4 @@
-"""Games in tensors are the games of the other batches, number for number, whatever the game and the players."""
+"""Games in tensors equal the games of the other batches, number for number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page can click: every legal decision in words, and where it lies in the picture."""
+"""Clicks on a page: every legal action in words, and its place in the picture."""
 
 from __future__ import annotations
 

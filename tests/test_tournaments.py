@@ -316,26 +316,6 @@ def test_tournaments_that_cannot_be_played(number: int, server: Server) -> None:
     assert len(server.ask("GET", "/api/tournaments")[1]) == before
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [
-        ("GET", "/api/tournaments/none", 404),
-        ("GET", "/api/tournaments/..%2f..", 404),
-        ("GET", "/api/tournaments/none/games/0", 404),
-        ("GET", "/api/tournaments/none/games/-1", 422),
-        ("GET", "/api/tournaments/none/games/one", 422),
-        ("GET", "/api/tournaments/none/games/" + "9" * 30, 422),
-        ("POST", "/api/tournaments/none/pause", 404),
-        ("PUT", "/api/tournaments/none", 405),
-        ("DELETE", "/api/tournaments", 405),
-    ],
-)
-def test_addresses_that_lead_nowhere(method: str, path: str, status: int, server: Server) -> None:
-    found, answer, _ = server.ask(method, path)
-    assert found == status, answer
-    assert answer["error"]
-
-
 def test_only_pages_of_this_server_and_who_has_the_token_may_ask(server: Server, tmp_path: Path) -> None:
     foreign = {"origin": "http://evil.example"}
     assert server.ask("POST", "/api/tournaments", {"players": _TWO}, foreign)[0] == 403

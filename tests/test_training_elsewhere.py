@@ -1,4 +1,4 @@
-"""docs/training-elsewhere.md: its scripts run, nightly each in an environment of its own, and find what they import."""
+"""The scripts of docs/training-elsewhere.md run, nightly each in its own environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code that files name: no command runs it unless it is told to."""
+"""No command runs code that a file names unless the user permits it."""
 
 from __future__ import annotations
 

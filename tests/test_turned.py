@@ -1,4 +1,4 @@
-"""Networks that see every board from its seat's own side: the same game, turned by a quarter, is the same to them."""
+"""Networks with canonical orientation: a board turned by a quarter gives the same inputs."""
 
 from __future__ import annotations
 

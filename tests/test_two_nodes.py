@@ -1,4 +1,4 @@
-"""Tournaments, studies, searches and ratings on a cluster of two nodes, of which one is killed on the way.
+"""Tournaments, studies, searches and ratings on a cluster of two nodes while one is killed.
 
 Two of Ray's daemons on this machine, each with a worker of its own; the command connects to them as to any cluster.
 What was played and what is written of it must be, byte for byte, what a machine alone makes.
@@ -93,7 +93,7 @@ def games_in(folder: Path) -> dict[str, bytes]:
 
 
 def certified_in(folder: Path) -> dict[str, bytes]:
-    """What a certificate certifies; the times beside it are never the same."""
+    """Return the certified part of a certificate, without times."""
     return {"certified": json.dumps(json.loads((folder / "certificate.json").read_text())["certified"]).encode()}
 
 

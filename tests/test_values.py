@@ -1,4 +1,4 @@
-"""Numbers and configurations from outside, as every game takes them."""
+"""Numbers and configurations from outside, as every game reads them."""
 
 from __future__ import annotations
 

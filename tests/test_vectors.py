@@ -1,4 +1,4 @@
-"""Words of vector instructions and their plain twins say the same, within what is meant and beyond it."""
+"""SIMD kernels and their plain twins give the same results, within and beyond their range."""
 
 from __future__ import annotations
 

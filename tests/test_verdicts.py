@@ -1,4 +1,4 @@
-"""The rule that turns estimates into verdicts: every branch, and how often it is wrong."""
+"""The rule that turns estimates into conclusions: every branch, and the error rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built wheel, outside the checkout and alone in a fresh environment of each supported version of Python.
+"""The built wheel in a new environment of each supported version of Python.
 
 The same seeds deal and play the same games everywhere. A version that is not installed is skipped. It is looked for as
 `python3.N` on the search path and among the versions of pyenv.

@@ -1,4 +1,4 @@
-"""Public functions around kernels reject wrong arrays with an error of ours, and never crash or return nonsense."""
+"""Public functions around kernels reject wrong arrays with a clear error and never crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The decisions of `greedy`, by which all ratings are measured, are what they have always been."""
+"""The actions of Helsinki's `greedy`, the baseline of all ratings, never change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support import yardstick
 
 @pytest.mark.skipif(not JIT, reason="too slow")
 def test_greedy_decides_as_ever() -> None:
-    """Where this is meant to change, `python -m tests.regenerate` writes the file anew; ratings are then to be too."""
+    """After an intended change, `python -m tests.regenerate` rewrites the file; all ratings must follow."""
     assert yardstick.signature() == json.loads(yardstick.SIGNATURE.read_text())
 
 

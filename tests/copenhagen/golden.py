@@ -1,7 +1,7 @@
-"""What the golden data of Copenhagen say, computed anew; see `tests.support.golden`.
+"""Computation of the golden data of Copenhagen; see `tests.support.golden`.
 
-Perft files state their position and depth themselves. A playthrough is one game, decision by decision; the signature is
-taken over some thousand games that the batch kernels play.
+Perft files contain their position and depth. A playthrough is one game, action by action. The signature is a digest of
+thousands of games of the batch kernels.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import COPENHAGEN, CopenhagenGame
 from tests.support.golden import (
     digest_of,
+    files_of,
     followed,
-    perft_anew,
     pick_batch,
     play_games,
     position_digest,
-    signature_text,
 )
 
 Position = dict[str, Any]
@@ -38,7 +37,7 @@ NAMES = {"two_players": 2, "three_players": 3, "four_players": 4}
 
 
 def playthrough(name: str) -> str:
-    """Return a game as text: each decision with what was legal, what was seen, and what it changed."""
+    """Return a game as text: each action with the mask, the observation and the changes."""
     game = CopenhagenGame(CopenhagenConfig(NAMES[name]), seed=NAMES[name])
 
     def pick(word: int) -> int:
@@ -75,7 +74,7 @@ GROUPS: dict[str, tuple[int, CopenhagenConfig]] = {
 
 
 def signature(games: int | None = None) -> dict[str, Any]:
-    """Play the fixed games with the batch kernels; `games`: only so many of each group."""
+    """Play the fixed games with the batch kernels, at most `games` of each group."""
     groups = {name: _play_group(min(count, games or count), config) for name, (count, config) in GROUPS.items()}
     return {
         "environment": f"{COPENHAGEN.name}_v{COPENHAGEN.version}",
@@ -92,9 +91,5 @@ def _play_group(games: int, config: CopenhagenConfig) -> dict[str, Any]:
 
 
 def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
-    """Every golden file, and what makes its text."""
-    for path in sorted(PERFT.glob("*.json")):
-        yield path, partial(perft_anew, path, "copenhagen")
-    for name in NAMES:
-        yield PLAYTHROUGHS / f"{name}.txt", partial(playthrough, name)
-    yield SIGNATURE, lambda: signature_text(signature())
+    """Yield every golden file of Copenhagen with a function that returns its text."""
+    return files_of(FOLDER, "copenhagen", {name: partial(playthrough, name) for name in NAMES}, signature)

@@ -1,9 +1,8 @@
-"""Random episodes: what is drawn anew at each deal, how often, and from which chance."""
+"""Random episodes: what each deal draws, how often, and from which random key."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes, draw_setup
 from helsinki_env.games.copenhagen.game import apply_setup
 from helsinki_env.games.copenhagen.state import GAME, new_states
+from tests.support.chances import far_from_uniform
 
 COUNT = 12_000 if JIT else 60
 
@@ -27,22 +27,13 @@ def begin_all(t, states, runs, setups, drawn):
 
 
 def begun(episodes: RandomEpisodes, config: CopenhagenConfig | None = None, count: int = COUNT, seed: int = 1) -> Any:
-    """The first positions of so many episodes, as a batch environment begins them."""
+    """Return the first positions of `count` episodes of a batch environment."""
     config = config or CopenhagenConfig()
     states, setups, runs = new_states(count), new_states(1), np.zeros(count, RUN)
     apply_setup(setups, config)
     runs["seed"], runs["episode"] = seed, np.arange(count)
     begin_all(config.tables[0], states, runs, setups, episodes.record())
     return states
-
-
-def far_from_uniform(values: Any, among: int) -> float:
-    """Distance of counts from equal shares, in standard deviations of a chi square test."""
-    counts = Counter(np.asarray(values).tolist())
-    assert len(counts) <= among
-    each = sum(counts.values()) / among
-    value = sum((count - each) ** 2 / each for count in counts.values()) + each * (among - len(counts))
-    return float((value - (among - 1)) / (2 * (among - 1)) ** 0.5)
 
 
 def test_nothing_drawn_is_as_configured() -> None:
@@ -56,7 +47,7 @@ def test_nothing_drawn_is_as_configured() -> None:
 
 def test_players_are_drawn_uniformly() -> None:
     states = begun(RandomEpisodes(num_players=(2, 3, 4)))
-    assert far_from_uniform(states["players"], 3) < 4
+    assert far_from_uniform(states["players"].tolist(), 3) < 4
     assert not states["denied"].any()
     assert set(begun(RandomEpisodes(num_players=(4, 2)), count=50)["players"]) == {2, 4}
     assert set(begun(RandomEpisodes(num_players=3), count=50)["players"]) == {3}
@@ -74,9 +65,9 @@ def test_denied_abilities_are_drawn_uniformly_for_each_seat() -> None:
         sizes = np.array([int(one).bit_count() for one in denied])
         assert set(sizes) <= {1, 2, 3}
         if JIT:
-            assert far_from_uniform(sizes, 3) < 4
+            assert far_from_uniform(sizes.tolist(), 3) < 4
             for size, sets in ((1, 4), (2, 6), (3, 4)):
-                assert far_from_uniform(denied[sizes == size], sets) < 4
+                assert far_from_uniform(denied[sizes == size].tolist(), sets) < 4
     if JIT:
         four = states[states["players"] == 4]["denied"]
         assert abs((four[:, 0] == four[:, 1]).mean() - (2 / 4 + 1 / 6) / 9) < 0.02, "each seat a set of its own"
@@ -114,15 +105,15 @@ def test_values_are_kept_as_tuples() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_players": 5}, "num_players: found 5, expected 2, 3 or 4, or some of them"),
-        ({"num_players": ()}, "num_players: found (), expected 2, 3 or 4"),
-        ({"num_players": (2, True)}, "num_players: found (2, True), expected 2, 3 or 4"),
-        ({"num_players": "23"}, "num_players: found '23', expected 2, 3 or 4"),
-        ({"denied": 5}, "denied: found 5, expected a number of abilities, or (low, high), from 0 to 4"),
-        ({"denied": (3, 2)}, "denied: found (3, 2), expected a number of abilities"),
-        ({"denied": (0, 1, 2)}, "denied: found (0, 1, 2), expected a number of abilities"),
-        ({"denied": 1.5}, "denied: found 1.5, expected a number of abilities"),
-        ({"denied": -1}, "denied: found -1, expected a number of abilities"),
+        ({"num_players": 5}, "num_players: found 5"),
+        ({"num_players": ()}, "num_players: found ()"),
+        ({"num_players": (2, True)}, "num_players: found (2, True)"),
+        ({"num_players": "23"}, "num_players: found '23'"),
+        ({"denied": 5}, "denied: found 5"),
+        ({"denied": (3, 2)}, "denied: found (3, 2)"),
+        ({"denied": (0, 1, 2)}, "denied: found (0, 1, 2)"),
+        ({"denied": 1.5}, "denied: found 1.5"),
+        ({"denied": -1}, "denied: found -1"),
     ],
 )
 def test_values_that_cannot_be_drawn(arguments: dict[str, Any], message: str) -> None:

@@ -1,4 +1,4 @@
-"""The kernels and the plain rules of Copenhagen agree: on every field, mask and observation, at every decision.
+"""The kernels and the reference of Copenhagen agree on every field, mask and observation after every action.
 
 The short version runs with the other tests. The long one, 20,000 whole games, 60,000 built positions and at least a
 thousand of everything that is rare, takes some tens of minutes on two cores:
@@ -9,12 +9,9 @@ thousand of everything that is rare, takes some tens of minutes on two cores:
 from __future__ import annotations
 
 import json
-import multiprocessing
 import random
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +22,8 @@ import yaml
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.yaml_files import find_yaml
-from tests.copenhagen.support import Position, built_position, choose_rare, choose_uniformly, position
+from tests.copenhagen.positions import Position, built_position, choose_rare, choose_uniformly, position
 from tests.oracles.copenhagen import (
     COLUMNS,
     END_CARD,
@@ -39,7 +35,7 @@ from tests.oracles.copenhagen import (
     decode,
     row_cells,
 )
-from tests.support.pair import DisagreementError, GamePair, too_rare, what_was_seen
+from tests.support.pair import DisagreementError, GamePair, play_in_processes, too_rare, what_was_seen
 
 USUAL = ("copenhagen",)
 
@@ -71,11 +67,11 @@ RARE = (
     "slot left empty by the End of Game card",
     "shared place",
 )
-"""What has to happen often enough for the comparison to mean something."""
+"""Rare events that the comparison must include."""
 
 
 class Pair(GamePair):
-    """One game, played by both implementations."""
+    """A game of Copenhagen in both implementations."""
 
     def __init__(self, game: Any, reference: ReferenceGame, seen: Counter[str], origin: str) -> None:
         seen["denied abilities"] += any(reference.config.denied)
@@ -95,7 +91,7 @@ class Pair(GamePair):
 
     @classmethod
     def at(cls, written: Position, seen: Counter[str]) -> Pair:
-        """A game that stands at a position."""
+        """A game at a position."""
         seen["built positions"] += 1
         return cls(CopenhagenGame.from_dict(written), ReferenceGame.from_dict(written), seen, json.dumps(written))
 
@@ -113,7 +109,7 @@ class Pair(GamePair):
         self.compare_numbers("scores", "ranks")
 
     def compare_at_length(self) -> None:
-        """Compare the mask with a search, copies for the seats, and go on with a game that was read back."""
+        """Compare the mask with a search, compare the copies for seats, and continue with a game read from data."""
         self.compare_search(brute_force_legal_actions(self.reference))
         self.compare_seat_copies()
         self.seen["positions read back"] += 1
@@ -128,7 +124,7 @@ class Pair(GamePair):
         _count(self.seen, self._before, self.reference, action)
 
     def play(self, choose: Choose, rng: random.Random, most: int = 100_000, look_closely: float = 0.0) -> None:
-        """Play on to the end, or for so many decisions; some positions are looked at more closely."""
+        """Play at most `most` actions; `look_closely` is the probability of a detailed comparison."""
         for _ in range(most):
             if rng.random() < look_closely:
                 self.compare_at_length()
@@ -169,7 +165,7 @@ def _count(seen: Counter[str], before: ReferenceGame, after: ReferenceGame, acti
 
 
 def _count_lines(seen: Counter[str], before: ReferenceGame, after: ReferenceGame) -> None:
-    """Lines completed, and rewards that found no choice, by the player who has just decided."""
+    """Count completed lines and rewards without a choice of the acting player."""
     then, now = before.seats[before.seat], after.seats[before.seat]
     filled_then, filled_now = then.filled(), now.filled()
     if filled_then == filled_now:
@@ -196,7 +192,7 @@ def _count_lines(seen: Counter[str], before: ReferenceGame, after: ReferenceGame
 
 
 def another_box(folder: Path) -> str:
-    """A component file with other facts: tiles, supplies, cards, coats of arms, points."""
+    """Write a component file with other tiles, supplies, cards, coats of arms and points; return its path."""
     box = yaml.safe_load(find_yaml("copenhagen", "components", ValueError).read_text(encoding="utf-8"))
     box["tiles"]["drawings"] |= {"purple": ["W/B", "BW/W.", "BW/WW", "WWW/W../B.."]}
     box["tiles"]["copies"] = {"players_2": [3, 1, 4, 0], "players_3": [1, 1, 5, 2], "players_4": [0, 6, 2, 2]}
@@ -210,7 +206,7 @@ def another_box(folder: Path) -> str:
 
 
 def random_config(rng: random.Random, components: Sequence[str]) -> CopenhagenConfig:
-    """Two to four players, sometimes with denied abilities."""
+    """Return a configuration of two to four players, sometimes with denied abilities."""
     players = rng.choice((2, 3, 4))
     denied = None
     if rng.random() < 0.25:
@@ -270,7 +266,7 @@ def test_games_and_turns_after_built_positions_agree() -> None:
 
 @pytest.mark.thorough
 def test_more_games_and_turns_agree_and_everything_rare_occurs(tmp_path: Path) -> None:
-    """Some of them with another box: no fact of the box is written into the kernels."""
+    """Some games use another component file: the kernels contain none of its facts."""
     boxes = [*USUAL * 3, another_box(tmp_path)]
     seen = run_batch("random", range(50), boxes, look_closely=0.02)
     seen += run_batch("built", range(300), boxes, look_closely=0.05)
@@ -278,7 +274,7 @@ def test_more_games_and_turns_agree_and_everything_rare_occurs(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "refused", [position(display=(None, 1, 2, 3, 4, 0, 1)), position(end_card=False)], ids=["display", "end card"]
+    "refused", [position(display=(None, 1, 2, 3, 4, 0, 1)), position(draw_pile=[0, 1])], ids=["display", "end card"]
 )
 def test_both_refuse_what_the_rules_page_names(refused: Position) -> None:
     for implementation in (CopenhagenGame, ReferenceGame):
@@ -306,16 +302,9 @@ def test_a_disagreement_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.timeout(4 * 3600)
 def test_twenty_thousand_games_and_positions_agree_and_everything_rare_occurs_a_thousand_times(tmp_path: Path) -> None:
     chunk, plan = 50, {"random": 20_000, "built": 60_000}
-    started = time.monotonic()
-    seen: Counter[str] = Counter()
     boxes = [*USUAL * 3, another_box(tmp_path)]
     jobs = [(kind, range(n, n + chunk), boxes, 0.02) for kind, count in plan.items() for n in range(0, count, chunk)]
-    with ProcessPoolExecutor(cpu_count(), multiprocessing.get_context("spawn")) as pool:
-        for i, job in enumerate(as_completed([pool.submit(run_batch, *job) for job in jobs]), start=1):
-            seen += job.result()
-            if i % 50 == 0:
-                print(f"{i} of {len(jobs)} batches, {time.monotonic() - started:.0f} s", flush=True)
-    print(f"\n{table(seen, 1000)}\n{time.monotonic() - started:.0f} s")
+    seen = play_in_processes(run_batch, jobs, table)
     assert seen["dealt games"] >= 20_000
     assert seen["built positions"] >= 20_000
     assert not too_rare(seen, RARE, 1000)

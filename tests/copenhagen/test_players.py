@@ -1,4 +1,4 @@
-"""Copenhagen's players: legal and sensible everywhere, and they see no more than their seat."""
+"""Copenhagen's players: legal and sensible actions, and evaluations."""
 
 from __future__ import annotations
 
@@ -17,19 +17,14 @@ from helsinki_env.agents.copenhagen.decide import select_action
 from helsinki_env.agents.copenhagen.greedy import GreedyPlayer
 from helsinki_env.agents.copenhagen.heuristic_api import expected_points, write_win_probabilities
 from helsinki_env.agents.copenhagen.weights import QUICK, Weights
-from helsinki_env.agents.heuristic import HeuristicPlayer, play_out_with_heuristic
+from helsinki_env.agents.heuristic import HeuristicPlayer
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, weights_record
-from helsinki_env.agents.random import RandomPlayer
-from helsinki_env.engine import loops
-from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.actions import NUM_ACTIONS
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
-from helsinki_env.games.copenhagen.observation import OBSERVATION_SIZE as FEATURES
-from helsinki_env.games.copenhagen.state import MAX_SEATS, new_states
-from tests.copenhagen.positions import act, position, row, seat, tile
-from tests.copenhagen.support import built_position
+from helsinki_env.games.copenhagen.game import CopenhagenGame
+from helsinki_env.games.copenhagen.state import MAX_SEATS
+from tests.copenhagen.positions import act, built_position, position, row, seat, tile
 from tests.copenhagen.test_equal import random_config
 
 CONFIG = CopenhagenConfig()
@@ -81,29 +76,6 @@ def test_every_decision_of_the_heuristic_is_legal(weights: Weights) -> None:
     assert masks[np.arange(len(masks)), actions].all()
 
 
-@pytest.mark.parametrize("player", PLAYERS.values(), ids=PLAYERS)
-def test_a_decision_depends_on_its_row_alone(player: Player) -> None:
-    observations, masks, words = observed(some_games())
-    actions = player.act(observations, masks, words)
-    assert masks[np.arange(len(masks)), actions].all()
-    for size in (1, 7, 100):
-        parts = [slice(first, first + size) for first in range(0, len(masks), size)]
-        if size == 1:
-            parts = parts[::5]
-        for part in parts:
-            again = player.act(observations[part], masks[part], words[part] + np.uint64(5))
-            np.testing.assert_array_equal(again, actions[part])
-
-
-@pytest.mark.parametrize("player", PLAYERS.values(), ids=PLAYERS)
-def test_a_decision_depends_on_what_the_seat_may_see(player: Player) -> None:
-    games = some_games()[:: 7 if JIT else 3]
-    dealt = [determinize(game, seed=number) for number, game in enumerate(games)]
-    assert any(one != other for one, other in zip(games, dealt, strict=True))
-    for one, other in zip(games, dealt, strict=True):
-        assert answer(player, one) == answer(player, other)
-
-
 def test_search_gets_a_value_for_every_decision() -> None:
     p, w, v = piece_table(CONFIG)[0], weights_record(QUICK)[0], new_views(1)[0]
     for game in some_games()[:: 1 if JIT else 3]:
@@ -118,63 +90,6 @@ def test_search_gets_a_value_for_every_decision() -> None:
         reset_view(v, np.uint64(0))
         again = select_action(CONFIG.tables[0], p, w, g, v, mask, quick, False)
         assert values[again] == values[chosen]  # of equals it may be another one
-
-
-@pytest.mark.skipif(not JIT, reason="too slow without the compiler")
-def test_a_playout_takes_the_decisions_of_the_player() -> None:
-    """Whatever its views remember from one decision to the next, and though it sees whole games."""
-    games = [
-        CopenhagenGame(CopenhagenConfig(num_players=players), seed=seed) for players in (2, 3, 4) for seed in range(6)
-    ]
-    states = np.concatenate([game._states for game in games])
-    play_out_with_heuristic(CONFIG, states, [Weights()] * MAX_SEATS)
-    while playing := [game for game in games if not game.done]:
-        for game, action in zip(playing, PLAYERS["heuristic"].act(*observed(playing)), strict=True):
-            game.step(action)
-    for game, state in zip(games, states, strict=True):
-        assert CopenhagenGame.from_state(game.config, state) == game
-
-
-# -- strength --------------------------------------------------------------------------------------------------
-
-
-def share(player: Player, other: Player, decks: int, players: int = 2) -> float:
-    """The share of the wins that one player gets on decks that it plays once from each seat."""
-    config = CopenhagenConfig(num_players=players)
-    won = 0.0
-    for own in range(players):
-        states, t = new_states(decks), config.tables[0]
-        apply_setup(states, config)
-        numbers = np.arange(decks, dtype=np.uint64)
-        loops.batch_deal(t, states, np.full(decks, 11, np.uint64), numbers, np.zeros(decks, np.uint64))
-        observations, masks = np.zeros((decks, FEATURES), np.int8), np.zeros((decks, NUM_ACTIONS), np.int8)
-        words = numbers
-        while not states["done"].all():
-            words = words * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            loops.batch_mask(t, states, masks)
-            loops.batch_observe(t, states, states["seat"].astype(np.int64), observations)
-            actions = np.zeros(decks, np.int64)
-            for one in (player, other):
-                rows = np.flatnonzero((states["done"] == 0) & ((states["seat"] == own) == (one is player)))
-                if len(rows):
-                    actions[rows] = one.act(observations[rows], masks[rows], words[rows])
-            assert loops.batch_step(t, states, actions, masks) == -1
-        scores, places = np.zeros((2, decks, MAX_SEATS), np.int64)
-        loops.batch_scores(t, states, scores, places)
-        first = places[:, :players] == 0
-        won += float((first[:, own] / first.sum(axis=1)).sum())
-    return won / (decks * players)
-
-
-@pytest.mark.skipif(not JIT, reason="too slow without the compiler")
-def test_greedy_beats_random_play() -> None:
-    assert share(PLAYERS["greedy"], RandomPlayer(), 100) > 0.95
-
-
-@pytest.mark.skipif(not JIT, reason="too slow without the compiler")
-@pytest.mark.parametrize(("players", "least"), [(2, 0.85), (3, 0.75), (4, 0.7)])
-def test_the_heuristic_beats_greedy(players: int, least: float) -> None:
-    assert share(PLAYERS["heuristic"], PLAYERS["greedy"], 60, players) > least
 
 
 # -- plain to see ----------------------------------------------------------------------------------------------

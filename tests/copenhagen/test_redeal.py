@@ -1,4 +1,4 @@
-"""Hidden cards dealt anew: the viewer sees the same, all cards are there, and deals are as likely as they should be."""
+"""Determinization in Copenhagen: every step of games, and the probability of each deal."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.state import END_CARD, new_states
 from tests.copenhagen import positions
-from tests.copenhagen.support import built_position
+from tests.copenhagen.positions import built_position
 from tests.copenhagen.test_equal import random_config
-from tests.copenhagen.test_legal import choose
 from tests.copenhagen.test_setup import written
+from tests.games import rare_action
 from tests.oracles.copenhagen import ReferenceGame, brute_force_legal_actions
+from tests.support.chances import chi_square
 from tests.test_redeal import check as check_any
 
-#: Phases in which the seat to move is bound to go on with what it has in hand.
+#: Phases in which the cards in hand must suffice to complete the turn.
 BOUND = ("DISCARD", "END", "MAIN", "PAY", "PLACE", "RECOLOUR")
 
 
@@ -48,11 +49,11 @@ def built(number: int, components: str = "copenhagen") -> Iterator[CopenhagenGam
         yield game
         if game.done:
             return
-        game.step(choose(rng, game.legal_actions().tolist()))
+        game.step(rare_action(game, rng))
 
 
 def check(game: CopenhagenGame, viewer: int, seed: int) -> CopenhagenGame:
-    """Deal anew, and check everything that holds for every deal."""
+    """Sample hidden cards, and check everything that holds for every sample."""
     copy: CopenhagenGame = check_any(game, viewer, seed)
     assert not copy.state.pile[copy.state.pile_size :].any()
     return copy
@@ -66,7 +67,7 @@ def test_every_step_of_whole_games(players: int) -> None:
         while not game.done:
             for viewer in range(players):
                 different += check(game, viewer, seed + 100) != game
-            game.step(choose(rng, game.legal_actions().tolist()))
+            game.step(rare_action(game, rng))
         for viewer in range(players):
             check(game, viewer, seed + 100)
     assert different > 100
@@ -111,8 +112,10 @@ def _more_known_than_held(game: CopenhagenGame) -> None:
 )
 def test_a_position_that_no_game_leads_to(spoil: Callable[[CopenhagenGame], None], players: int) -> None:
     rng, game = random.Random(5), CopenhagenGame(CopenhagenConfig(players), seed=5)
-    while not (game.state.end_card and game.state.pile_size < 20):  # with three, the pile was made anew
-        game.step(choose(rng, game.legal_actions().tolist()))
+    while not (
+        game.state.end_card and game.state.pile_size < 20
+    ):  # with three players, the discard pile was reshuffled
+        game.step(rare_action(game, rng))
     assert determinize(game, 0) != game
     spoil(game)
     with pytest.raises(DeterminizationError, match="the observation of seat 0"):
@@ -139,13 +142,6 @@ TILE = {"colour": "blue", "size": 2}
 Outcome = tuple[Any, ...]
 
 
-def distance(counts: Counter[Outcome], expected: dict[Outcome, float]) -> float:
-    """Distance in standard deviations of a chi square test."""
-    freedom = len(expected) - 1
-    value = sum((counts[key] - n) ** 2 / n for key, n in expected.items())
-    return float((value - freedom) / (2 * freedom) ** 0.5)
-
-
 def small_box(folder: Path) -> str:
     """Three or four cards of each colour; the End of Game card is put among the last three."""
     return str(
@@ -159,7 +155,7 @@ def small_box(folder: Path) -> str:
 
 
 def arrangements(cards: list[int]) -> Counter[tuple[int, ...]]:
-    """Every order of some cards, with the number of ways in which the cards, told apart, make it."""
+    """Return every order of some cards with its number of permutations of distinct cards."""
     return Counter(itertools.permutations(cards))
 
 
@@ -211,9 +207,9 @@ class Known:
         return bool(brute_force_legal_actions(game))
 
     def deals(self) -> tuple[Counter[Outcome], int]:
-        """Every deal that fits, with the number of ways in which the cards, told apart, make it.
+        """Return every consistent deal with its number of permutations of distinct cards.
 
-        And the number of those that fit but for the seat to move, which could not go on.
+        The second value counts the deals after which the acting seat could not complete its turn.
         """
         found: Counter[Outcome] = Counter()
         judged: dict[Any, bool] = {}
@@ -283,7 +279,7 @@ def some_knowledge(components: str, most: int) -> Iterator[tuple[CopenhagenGame,
 
 
 def bound_games() -> Iterator[tuple[CopenhagenGame, Known, Counter[Outcome], str]]:
-    """Seat 0 is in the middle of a turn, with two cards that seat 1 has not seen and with which it must go on."""
+    """Yield positions in which seat 0 needs two cards that seat 1 has not seen to complete its turn."""
     taken = {"display": (None, None, 2, 3, 4, 0, 1)}
     turns: tuple[tuple[str, list[int], list[int], list[int], list[int], dict[str, Any]], ...] = (
         # phase, cards known and hidden by colour, draw pile but for the End of Game card, abilities used, others
@@ -320,7 +316,7 @@ def test_deals_are_as_likely_as_they_should_be(tmp_path: Path) -> None:
         hidden, piles = (states["hand"] - states["known"]).tolist(), states["pile"][:, : game.state.pile_size].tolist()
         counts = Counter(outcome_of(*one, known.others) for one in zip(hidden, piles, strict=True))
         assert set(counts) <= set(deals)
-        assert distance(counts, {key: n * ways / total for key, ways in deals.items()}) < 5
+        assert chi_square(counts, {key: n * ways / total for key, ways in deals.items()}) < 5
         compared[kind] += 1
     assert {f"bound {phase}" for phase in BOUND} <= set(compared), compared
     assert sum(compared.values()) > 50, compared
@@ -367,4 +363,4 @@ def test_where_the_end_of_game_card_lies(players: int) -> None:
             total = counts.sum()
             assert total > 100
             expected = {(place,): total / places for place in range(places)}
-            assert distance(Counter({(p,): int(c) for p, c in enumerate(counts) if c}), expected) < 5, (size, counts)
+            assert chi_square(Counter({(p,): int(c) for p, c in enumerate(counts) if c}), expected) < 5, (size, counts)

@@ -1,4 +1,4 @@
-"""The drawings of Copenhagen: all that is on the table is in the picture, and nothing that may not be seen."""
+"""The drawings of Copenhagen: everything on the table, and nothing that may not be seen."""
 
 import dataclasses
 import random
@@ -14,7 +14,7 @@ import pytest
 
 from helsinki_env.games.copenhagen import render
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, Components, load_components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
@@ -28,6 +28,7 @@ from tests.copenhagen.positions import (
     act,
     argument_of,
     build,
+    built_position,
     game,
     position,
     rich,
@@ -35,19 +36,10 @@ from tests.copenhagen.positions import (
     seat,
     tile,
 )
-from tests.copenhagen.support import built_position
-from tests.support.pictures import parts, words
+from tests.support.pictures import draw_ansi, draw_svg, parts, words
 from tests.support.unchecked import unchecked
 
 BOX = load_components()
-
-
-def draw_svg(drawn: Position, components: Components | None = None, **options: Any) -> str:
-    return render.svg(unchecked(drawn, components), **options)
-
-
-def draw_ansi(drawn: Position, components: Components | None = None, **options: Any) -> str:
-    return render.ansi(unchecked(drawn, components), **options)
 
 
 def view_of(drawn: Position) -> TableView:
@@ -191,7 +183,7 @@ def test_full_lines_show_what_they_brought_windows_only_more() -> None:
     assert (one.rows, one.columns) == ({0: BOX.points_row_windows}, {0: BOX.points_column_windows})
     area = parts(draw_svg(drawn), "seat-0")
     assert (area["full-row"], area["full-column"], area["row-points"], area["column-points"]) == (2, 1, 2, 1)
-    assert titles(draw_svg(drawn)).count("Coat of arms, won") == 1  # beside row 1
+    assert titles(draw_svg(drawn)).count("Coat of arms, won") == 1  # next to row 1
     assert titles(draw_svg(white)).count("Full column: 4 points") == 1
 
 
@@ -423,7 +415,7 @@ def test_hands_of_others_are_hidden_from_a_viewer() -> None:
 
 
 def test_what_is_hidden_changes_nothing_in_the_picture() -> None:
-    """Cards of others that nobody knows of, and the draw pile, are exchanged."""
+    """Exchange unknown cards of other hands with the draw pile."""
     one = position(seat((2, 0, 0, 0, 0)), seat((1, 0, 2, 0, 0), known=(0, 0, 1, 0, 0)), pile=[3, 4, 4, 0, 5])
     other = position(seat((2, 0, 0, 0, 0)), seat((0, 0, 1, 0, 2), known=(0, 0, 1, 0, 0)), pile=[4, 0, 0, 5, 3])
     other["discard_pile"] = one["discard_pile"]

@@ -1,11 +1,10 @@
-"""Games made up again from an observation: the seat sees the same, and everything that is public is what it was."""
+"""States of Copenhagen reconstructed from observations, and observations that are rejected."""
 
 from __future__ import annotations
 
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,42 +16,18 @@ from helsinki_env.engine.determinization import (
     DeterminizationError,
     ObservationError,
     determinize_batch,
-    determinize_observation,
-    sample_determinizations,
 )
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.components import load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.observation import FIELDS, unpack
-from helsinki_env.games.copenhagen.state import PHASES, TILES
+from helsinki_env.games.copenhagen.state import PHASES
 from helsinki_env.games.copenhagen.state_from_observation import states_from_observations
-from tests.copenhagen.positions import rich
-from tests.copenhagen.support import built_position
-from tests.copenhagen.test_equal import another_box, random_config
-from tests.copenhagen.test_legal import choose
+from tests.copenhagen.test_equal import another_box
 from tests.test_restore import check as check_any
-
-
-def moments(rng: random.Random, game: CopenhagenGame, most: int = 1000) -> Iterator[CopenhagenGame]:
-    """The positions of a game played on at random, up to its end."""
-    for _ in range(most):
-        if game.done:
-            return
-        yield game.clone()
-        game.step(choose(rng, game.legal_actions().tolist()))
-
-
-def some_games(count: int, components: str = "copenhagen") -> Iterator[CopenhagenGame]:
-    """Positions from whole games of two, three and four players, and from turns that begin with built ones."""
-    for number in range(count):
-        rng = random.Random(f"restored {number}")
-        yield from moments(rng, CopenhagenGame(random_config(rng, [components]), seed=number))
-        for _ in range(10 if JIT else 1):
-            built = CopenhagenGame.from_dict(built_position(random_config(rng, [components]), rng))
-            yield from moments(rng, built, 6)
-        if components == "copenhagen":
-            yield from moments(rng, CopenhagenGame.from_dict(rich(rng)), 12)
+from tests.test_restore import copenhagen_games as some_games
+from tests.test_restore import moments
 
 
 def check(games: list[CopenhagenGame], components: str) -> None:
@@ -94,26 +69,14 @@ def test_another_box(tmp_path: Path) -> None:
     check(list(some_games(10 if JIT else 1, components)), components)
 
 
-def test_deals_are_those_of_a_redeal_that_had_the_game() -> None:
-    """So a redeal uses nothing that the seat cannot see, and an observation says all that it needs."""
-    for number, game in enumerate(some_games(6 if JIT else 1)):
-        if number % (1 if JIT else 20) == 0:
-            copies = determinize_observation(game.config, game.observation(), 2, seed=number)
-            assert copies.tobytes() == sample_determinizations(game, 2, seed=number).tobytes()
-
-
-def middle(seed: int = 1, players: int = 2, steps: int = 61) -> CopenhagenGame:
-    return list(moments(random.Random(seed), CopenhagenGame(CopenhagenConfig(players), seed=seed), steps))[-1]
-
-
 def test_rounds_and_points_that_are_not_told() -> None:
-    game = middle()
+    game = list(moments(random.Random(1), CopenhagenGame(seed=1), 61))[-1]
     game.state.round_number, game.state.points[0] = 300, 200
     restored = states_from_observations(game.config, game.observation()[None])
     assert (restored["round_number"][0], restored["points"][0, 0]) == (127, 127)
 
 
-# what goes wrong
+# errors
 
 
 def changed(seen: Any, name: str, place: Any, value: int) -> Any:
@@ -123,65 +86,9 @@ def changed(seen: Any, name: str, place: Any, value: int) -> Any:
     return other
 
 
-@pytest.mark.parametrize(
-    ("name", "place", "value", "message"),
-    [
-        ("phase", 0, 2, "phase[0]: found 2, expected 0 to 1"),
-        ("display", 3, 6, "display[3]: found 6, expected 0 to 5"),
-        ("display", 3, -1, "display[3]: found -1, expected 0 to 5"),
-        ("table", 1, 4, "table[1]: found 4, expected 0 to 3"),
-        ("table", 1, 2, "table[1]: found 2, expected 0 to 1"),
-        ("table", 3, 102, "table[3]: found 102, expected 0 to 101"),
-        ("table", 4, 2, "table[4]: found 2, expected 0 to 1"),
-        ("table", 5, 13, "table[5]: found 13, expected 0 to 12"),
-        ("seats", (1, 1), -1, "seats[1, 1]: found -1, expected 0 to 127"),
-        ("seats", (0, 1), 90, "seats[0, 1]: found 90, expected "),
-        ("seats", (1, 0), 0, "seats[1, 0]: found 0, expected 1 according to the other entries"),
-        ("seats", (2, 2), 3, "seats[2, 2]: found 3, expected 0 according to the other entries"),
-        ("tile_supply", (0, 3), 2, "tile_supply[0, 3]: found 2, expected 0 to 1"),
-        ("discard", 4, -128, "discard[4]: found -128, expected 0 to 14"),
-        ("hand", 0, 15, "hand[0]: found 15, expected 0 to 14"),
-        ("reshuffled", 0, 127, "reshuffled[0]: found 127, expected 0 to 14"),
-        ("reshuffled", 0, 1, "reshuffled: found cards, expected none unless the draw pile was made from the discard"),
-        ("boards", (0, 0, 2, 2), 7, "boards[0, 0, 2, 2]: found 7, expected 0 to 6"),
-        ("boards", (0, 1, 2, 2), TILES + 1, "boards[0, 1, 2, 2]: found 23, expected 0 to 22"),
-        ("boards", (1, 1, 8, 4), TILES, "boards: found numbers that form no tile of the box"),
-        ("boards", (1, 0, 8, 4), 3, "boards[1, 0, 8, 4]: found 3, expected 0 according to the other entries"),
-        ("boards", (1, 2, 8, 4), 1, "boards[1, 2, 8, 4]: found 1, expected 0 according to the other entries"),
-        ("boards", (2, 0, 0, 0), 6, "boards[2, 0, 0, 0]: found 6, expected 0 according to the other entries"),
-        ("boards", (1, 3, 0, 0), 1, "boards[1, 3, 0, 0]: found 1, expected 0 according to the other entries"),
-        ("row_coats", (0, 1), 0, "row_coats[0, 1]: found 0, expected 1 according to the other entries"),
-        ("abilities", (3, 0), 1, "abilities[3, 0]: found 1, expected 0 according to the other entries"),
-        ("used", (0, 2), 2, "used[0, 2]: found 2, expected 0 to 1"),
-        ("known", (1, 3), 14, "known: found more cards than hand_size"),
-        ("known", (0, 3), 14, "known: found more cards than hand_size"),
-        ("pending", 8, 6, "pending[8]: found 6, expected 0 to 5"),
-        ("pending", 9, 9, "pending[9]: found 9, expected 0 to 8"),
-        ("pending", 0, 1, "pending: found entries that do not fit the phase"),
-        ("pending", 6, 1, "pending: found entries that do not fit the phase"),
-        ("pending", 7, 2, "pending: found entries that do not fit the phase"),
-        ("pending", 8, 2, "pending: found entries that do not fit the phase"),
-        ("pending", 9, 2, "pending: found entries that do not fit the phase"),
-        ("pending", 11, 2, "pending: found entries that do not fit the phase"),
-        ("paid", 2, 2, "pending: found entries that do not fit the phase"),
-        ("paid", 2, 6, "paid[2]: found 6, expected 0 to 5"),
-        ("rewards", 0, 2, "pending: found entries that do not fit the phase"),
-    ],
-)
-def test_an_entry_that_cannot_be_is_named(name: str, place: Any, value: int, message: str) -> None:
-    game = next(
-        game for game in moments(random.Random(1), CopenhagenGame(seed=1)) if game.phase == "MAIN" and game.round == 4
-    )
-    seen = changed(game.observation(), name, place, value)
-    with pytest.raises(ObservationError, match=re.escape(f"observations[1]: {message}")):
-        states_from_observations(game.config, np.stack([middle(2).observation(), seen]))
-    with pytest.raises(ObservationError, match=re.escape(f"observations[0]: {message}")):
-        determinize_observation(game.config, seen, 1)
-
-
 @pytest.mark.thorough
 def test_every_mutation_is_refused_or_can_be_looked_at() -> None:
-    """One entry or a few changed at random: what is accepted is seen as it is; whatever follows names its fault."""
+    """Change one to three random entries: accepted observations are reproduced, all others name an error."""
     rng = np.random.default_rng(7)
     config = CopenhagenConfig()
     games = [game for i, game in enumerate(some_games(20 if JIT else 1)) if i % 3 == 0]
@@ -247,7 +154,8 @@ def test_tiles_that_are_none_are_refused(fault: str) -> None:
 
 
 def in_phase(phase: str) -> CopenhagenGame:
-    return next(game for game in some_games(60) if game.phase == phase)
+    found: CopenhagenGame = next(game for game in some_games(60) if game.phase == phase)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -298,16 +206,7 @@ def test_numbers_beyond_what_another_box_holds(tmp_path: Path) -> None:
     assert max(load_components(config.components).cards) == 10
     seen = CopenhagenGame(config, seed=1).observation()
     assert states_from_observations(config, seen[None])["players"][0] == 4
-    with pytest.raises(ObservationError, match=r"discard\[0\]: found 11, expected 0 to 10"):
+    with pytest.raises(ObservationError, match=r"discard\[0\]: found 11"):
         states_from_observations(config, changed(seen, "discard", 0, 11)[None])
-    with pytest.raises(ObservationError, match=r"table\[5\]: found 12, expected 0 to 1"):
+    with pytest.raises(ObservationError, match=r"table\[5\]: found 12"):
         states_from_observations(config, CopenhagenGame(seed=1).observation()[None])
-
-
-def test_an_observation_that_cannot_come_up() -> None:
-    game = middle()
-    seen = game.observation()
-    unpack(seen)["hand"][3] += 5
-    unpack(seen)["seats"][0, 1] += 5
-    with pytest.raises(DeterminizationError, match=r"game 0: found no deal that fits the observation of seat \d"):
-        determinize_observation(game.config, seen, 1)

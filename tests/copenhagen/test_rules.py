@@ -1,669 +1,1299 @@
-"""The rules, clause by clause, in cases worked by hand."""
+"""The rules of Copenhagen, clause by clause, in positions with results worked out by hand.
+
+The kernels and the reference play each position together and agree on every field, mask and observation. The last part
+plays at random and checks what always holds.
+"""
 
 from __future__ import annotations
 
+import ast
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen import actions
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES, load_components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from tests.copenhagen.positions import (
     BLUE,
-    END_CARD,
+    BOX,
     GREEN,
     PURPLE,
     RED,
     YELLOW,
-    act,
-    argument_of,
-    build,
-    game,
-    legal,
-    legal_kinds,
-    orientations,
-    row,
+    Position,
+    built_position,
+    cell,
+    choose_rare,
+    choose_uniformly,
+    hand_of,
+    position,
     seat,
     tile,
 )
-
-ANY, ADDITIONAL, DISCOUNT, CHANGE, BOTH = range(5)
-WORD = 2**64
-
-
-# Components and decisions (sections 1 and 3)
-
-
-def test_the_box() -> None:
-    box = load_components()
-    assert (box.columns, box.rows, box.hand_limit, box.goal, box.last_cards) == (5, 9, 7, 12, 10)
-    assert box.coats == (12, 24, 31, 43)  # (2, 2) (4, 4) (1, 6) (3, 8)
-    assert box.coat_rows == (1, 3, 5)
-    assert [sum(copies) * 5 for copies in box.copies] == [35, 40, 50]
-    assert box.cards == (14, 12, 14)
-    assert (box.white_tiles, box.hands) == (12, (2, 3, 3, 4))
-    points = box.points_row, box.points_row_windows, box.points_column, box.points_column_windows
-    assert points == (1, 2, 2, 4)
-
-
-def test_orientations_by_colour_and_size() -> None:
-    assert [[len(orientations(colour, size)) for size in TILE_SIZES] for colour in range(5)] == [
-        [4, 8, 8, 4],
-        [4, 4, 4, 4],
-        [4, 4, 4, 4],
-        [4, 8, 4, 8],
-        [4, 8, 8, 8],
-    ]
-
-
-def test_decisions_are_numbered_in_the_order_of_the_rules() -> None:
-    assert actions.NUM_ACTIONS == 459
-    assert actions.KIND_SIZES == (7, 20, 360, 5, 5, 5, 5, 45, 5, 1, 1)
-    assert act("TAKE") == 0
-    assert act("PLACE", 359) == 386
-    assert act("END") == 458
-    assert all(actions.encode(*actions.decode(action)) == action for action in range(459))
-
-
-@pytest.mark.parametrize(("kind", "argument"), [("TAKE", 7), ("END", 1), ("PAY", -1)])
-def test_arguments_that_do_not_exist(kind: str, argument: int) -> None:
-    with pytest.raises(ValueError, match=f"{kind} takes an argument from 0"):
-        act(kind, argument)
-
-
-def test_every_orientation_can_be_placed_as_drawn() -> None:
-    for colour in range(5):
-        for size in TILE_SIZES:
-            for orientation, (cells, brick) in enumerate(orientations(colour, size)):
-                hand = [size if c == colour else 0 for c in range(5)]
-                one = game(seat(hand))
-                one.step(act("BUILD", 4 * colour + size - 2))
-                one.step(act("PLACE", 45 * orientation))
-                (lies,) = one.to_dict()["seats"][0]["tiles"]
-                assert lies["cells"] == sorted(5 * y + x for x, y in cells)
-                assert lies["brick"] == 5 * brick[1] + brick[0]
-
-
-# Setup (section 2), by the chance of the rules page
-
-
-class Chance:
-    """The random word of section 8 of the rules page, plainly."""
-
-    def __init__(self, seed: int, stream: int) -> None:
-        self.word = self._hash(self._hash(self._hash(seed) ^ stream))
-
-    @staticmethod
-    def _mix(z: int) -> int:
-        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % WORD
-        z = (z ^ z >> 27) * 0x94D049BB133111EB % WORD
-        return z ^ z >> 31
-
-    def _hash(self, x: int) -> int:
-        return self._mix((x + 0x9E3779B97F4A7C15) % WORD)
-
-    def below(self, n: int) -> int:
-        self.word = (self.word + 0x9E3779B97F4A7C15) % WORD
-        return (self._mix(self.word) >> 32) * n >> 32
-
-    def shuffled(self, cards: list[int]) -> list[int]:
-        for i in range(len(cards) - 1, 0, -1):
-            j = self.below(i + 1)
-            cards[i], cards[j] = cards[j], cards[i]
-        return cards
-
-    def with_end_card(self, cards: list[int]) -> list[int]:
-        beneath = self.below(min(len(cards), 9) + 1)
-        return [*cards[:beneath], END_CARD, *cards[beneath:]]
-
-
-@pytest.mark.parametrize(
-    ("players", "of_each", "seed", "stream"), [(2, 14, 0, 0), (3, 12, 7, 1), (4, 14, 123456789, 5)]
+from tests.copenhagen.test_equal import Pair
+from tests.oracles import copenhagen
+from tests.oracles.copenhagen import (
+    CELLS,
+    END_CARD,
+    PHASES,
+    SIZES_OF_KINDS,
+    ReferenceGame,
+    action_offsets,
+    brute_force_legal_actions,
+    column_cells,
+    decode,
+    encode,
+    orientations,
+    placements_on_board,
+    row_cells,
 )
-def test_deal(players: int, of_each: int, seed: int, stream: int) -> None:
-    chance = Chance(seed, stream)
-    cards = chance.shuffled([colour for colour in range(5) for _ in range(of_each)])
-    display = [cards.pop() for _ in range(7)]
-    hands = [[cards.pop() for _ in range(size)] for size in (2, 3, 3, 4)[:players]]
-    if players == 2:
-        cards = chance.with_end_card(cards)
-    found = CopenhagenGame(CopenhagenConfig(players), seed, stream).to_dict()
-    assert found["display"] == display
-    assert [one["hand"] for one in found["seats"]] == [[hand.count(colour) for colour in range(5)] for hand in hands]
-    assert found["draw_pile"] == cards[::-1]
-    assert found["chance"] == {"word": f"0x{chance.word:016x}"}
-    assert [(one["abilities"], one["used"], one["points"]) for one in found["seats"]] == [([0], [], 0)] * players
-    assert (found["phase"], found["to_move"], found["round"], found["discard_pile"]) == ("MAIN", 0, 1, [0] * 5)
-    assert found["tile_supply"]["green"] == {2: [2, 2, 2, 1], 3: [2, 3, 2, 1], 4: [3, 3, 3, 1]}[players]
+from tests.oracles.shared import first_word, mix
+from tests.support.unchecked import unchecked
+
+ALL_ABILITIES = list(ABILITIES)
 
 
-def test_end_of_game_card_lies_among_the_last_ten() -> None:
-    beneath = {CopenhagenGame(seed=seed).to_dict()["draw_pile"][::-1].index(END_CARD) for seed in range(200)}
-    assert beneath == set(range(10))
-    assert END_CARD not in CopenhagenGame(CopenhagenConfig(3), seed=0).to_dict()["draw_pile"]
+# -- tools ---------------------------------------------------------------------------------------------------
 
 
-# Taking
+class Played(Pair):
+    """A position in both implementations; attributes are those of the reference."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.reference, name)
+
+    def step(self, action: int) -> None:
+        super().step(action)
+        self.compare_search(brute_force_legal_actions(self.reference))
+
+    def clone(self) -> Played:
+        return Played(self.game.clone(), self.reference.clone(), self.seen, self.origin)
 
 
-def test_two_adjacent_cards_and_no_ring() -> None:
-    one = game(seat(abilities=[0], used=[0]))
-    assert legal(one, "TAKE") == [0, 1, 2, 3, 4, 5]
-    one.step(act("TAKE", 2))
-    assert legal(one, "TAKE") == [3]
-    assert legal_kinds(one) == ["TAKE"]
-    one.step(act("TAKE", 3))
-    assert one.seat == 1
-    assert one.to_dict()["seats"][0]["hand"] == [0, 0, 1, 1, 0]
-    assert one.to_dict()["seats"][0]["known"] == [0, 0, 1, 1, 0]
+def game_at(*seats: Position, **other: Any) -> Played:
+    written = position(*seats, **other)
+    game = Played(unchecked(written), ReferenceGame.from_dict(written), Counter(), json.dumps(written))
+    assert game.to_dict() == written
+    game.compare_search(brute_force_legal_actions(game.reference))
+    return game
 
 
-def test_any_cards_takes_a_card_further_up() -> None:
-    one = game(seat())
-    one.step(act("TAKE", 2))
-    assert one.to_dict()["pending"] == {"first": 2}
-    assert legal(one, "USE") == [ANY]
-    one.step(act("USE", ANY))
-    assert one.to_dict()["pending"] == {"first": 2, "using": [ANY]}
-    assert legal(one, "TAKE") == [4, 5, 6]
-    one.step(act("TAKE", 6))
-    assert one.to_dict()["seats"][0]["hand"] == [0, 1, 1, 0, 0]
-    assert one.to_dict()["seats"][0]["used"] == [ANY]
-    assert one.seat == 1
+def legal(game: Played | ReferenceGame, kind: str | None = None) -> set[Any]:
+    """The legal actions as a set: all as (kind, argument), or the arguments of one kind; abilities by name."""
+    found: set[Any] = set()
+    for action in game.legal_actions():
+        its_kind, argument = decode(action)
+        found.add((its_kind, ABILITIES[argument] if its_kind in ("USE", "ABILITY") else argument))
+    return found if kind is None else {argument for its_kind, argument in found if its_kind == kind}
 
 
-def test_any_cards_is_of_no_use_at_the_end_of_the_row() -> None:
-    one = game(seat())
-    one.step(act("TAKE", 5))
-    assert [int(action) for action in one.legal_actions()] == [act("TAKE", 6)]
+def act(game: Played, kind: str, argument: int | str = 0) -> None:
+    """Take an action; abilities by name."""
+    game.step(encode(kind, ABILITIES.index(argument) if isinstance(argument, str) else argument))
 
 
-def test_additional_card_from_anywhere() -> None:
-    one = game(seat(abilities=[0, ADDITIONAL]))
-    one.step(act("TAKE", 0))
-    one.step(act("TAKE", 1))
-    assert one.phase == "END"
-    assert legal_kinds(one) == ["END", "USE"]
-    one.step(act("USE", ADDITIONAL))
-    assert one.to_dict()["pending"] == {"using": [ADDITIONAL]}
-    assert legal(one, "TAKE") == [2, 3, 4, 5, 6]
-    one.step(act("TAKE", 4))
-    assert one.seat == 1  # END alone was legal
-    assert one.to_dict()["seats"][0]["hand"] == [1, 1, 0, 0, 1]
+def act_all(game: Played, *decisions: tuple[str, int | str]) -> None:
+    for kind, argument in decisions:
+        act(game, kind, argument)
 
 
-def test_who_declines_ends_the_turn() -> None:
-    one = game(seat(abilities=[0, ADDITIONAL]))
-    for action in (act("TAKE", 0), act("TAKE", 1), act("END")):
-        one.step(action)
-    assert one.seat == 1
-    assert one.to_dict()["seats"][0]["used"] == []
+def build(colour: int, size: int) -> int:
+    return 4 * colour + size - 2
 
 
-def test_discards_in_colour_order_until_seven_are_left() -> None:
-    one = game(seat([2, 2, 3, 0, 0], abilities=[0, ADDITIONAL]), display=[3, 4, 0, 0, 0, 0, 0])
-    one.step(act("TAKE", 0))
-    one.step(act("TAKE", 1))
-    assert one.phase == "DISCARD"
-    assert legal(one, "DISCARD") == [0, 1, 2, 3]  # not the only yellow one first: two must go, in order
-    assert legal(one, "USE") == [ADDITIONAL]
-    one.step(act("DISCARD", 2))
-    assert one.to_dict()["pending"] == {"last_discard": 2}
-    assert legal(one, "DISCARD") == [2, 3, 4]
-    assert legal(one, "USE") == []  # something was discarded
-    one.step(act("DISCARD", 4))
-    assert one.seat == 1
-    found = one.to_dict()
-    assert found["seats"][0]["hand"] == [2, 2, 2, 1, 0]
-    assert found["seats"][0]["known"] == [0, 0, 0, 1, 0]  # the yellow one was shown
-    assert found["discard_pile"] == [0, 0, 1, 0, 1]
+def place(orientation: int, x: int, y: int) -> int:
+    return 45 * orientation + cell(x, y)
 
 
-def test_additional_card_before_discarding() -> None:
-    one = game(seat([7, 0, 0, 0, 0], abilities=[0, ADDITIONAL]))
-    for action in (act("TAKE", 1), act("TAKE", 2), act("USE", ADDITIONAL), act("TAKE", 0)):
-        one.step(action)
-    assert one.phase == "DISCARD"
-    for _ in range(3):
-        one.step(act("DISCARD", BLUE))
-    assert one.to_dict()["seats"][0]["hand"] == [5, 1, 1, 0, 0]
+def rests(game: Played) -> dict[int, frozenset[int]]:
+    """Where each legal PLACE puts the tile: cells by argument."""
+    assert game.pending.tile is not None
+    colour, size = game.pending.tile
+    lies = {p.argument: p.cells for p in placements_on_board(BOX.drawings[colour][size - 2])}
+    return {argument: lies[argument] for argument in legal(game, "PLACE")}
 
 
-def test_both_actions_after_taking_and_discarding() -> None:
-    one = game(seat([6, 0, 0, 0, 0], abilities=[0, BOTH]))
-    one.step(act("TAKE", 1))
-    one.step(act("TAKE", 2))
-    one.step(act("DISCARD", BLUE))
-    assert one.phase == "END"
-    assert legal(one, "USE") == [BOTH]
-    one.step(act("USE", BOTH))
-    assert (one.phase, legal_kinds(one)) == ("MAIN", ["BUILD"])
-    assert one.to_dict()["pending"] == {"using": [BOTH], "last_discard": BLUE}
-    build(one, BLUE, [0, 1], 0)
-    found = one.to_dict()
-    assert (found["to_move"], found["pending"]) == (1, {})
-    assert None not in found["display"]
-    assert found["seats"][0]["hand"] == [3, 1, 1, 0, 0]
+def layers(count: int) -> list[Position]:
+    """Tiles that fill up to four of the lowest rows, three cells on the left and two on the right."""
+    tiles = []
+    for y in range(count):
+        tiles.append(tile((GREEN, PURPLE)[y % 2], [cell(x, y) for x in (0, 1, 2)]))
+        tiles.append(tile((BLUE, RED, YELLOW)[y % 3], [cell(x, y) for x in (3, 4)]))
+    return tiles
 
 
-def test_both_actions_needs_something_to_build() -> None:
-    one = game(seat([0, 0, 0, 0, 0], abilities=[0, BOTH], used=[0]))
-    one.step(act("TAKE", 0))
-    one.step(act("TAKE", 1))
-    assert one.seat == 1
-
-
-# Constructing: placement
-
-
-def places(one: CopenhagenGame, colour: int, size: int) -> set[int]:
-    """Build a tile and return where its cells can lie."""
-    one.step(act("BUILD", 4 * colour + size - 2))
-    return set(legal(one, "PLACE"))
-
-
-def test_a_tile_stands_on_the_ground_or_on_a_filled_cell() -> None:
-    one = game(seat([0, 0, 2, 0, 0], [tile(RED, [2, 7], 2)]))
-    found = places(one, PURPLE, 2)
-    assert argument_of(PURPLE, [0, 1], 0) in found
-    assert argument_of(PURPLE, [12, 13], 12) in found  # one cell of it on the tile
-    assert argument_of(PURPLE, [12, 17], 17) in found
-    assert argument_of(PURPLE, [8, 9], 8) not in found  # above nothing
-    assert argument_of(PURPLE, [1, 2], 1) not in found  # filled
-
-
-def test_a_tile_goes_under_an_overhang() -> None:
-    one = game(seat([0, 0, 2, 0, 0], [tile(RED, [0, 5], 0), tile(YELLOW, [10, 11], 10)]))
-    found = places(one, PURPLE, 2)
-    assert argument_of(PURPLE, [1, 6], 1) in found
-    assert argument_of(PURPLE, [6, 7], 6) not in found  # nothing falls, nothing stands there
-
-
-def test_white_tiles_support() -> None:
-    one = game(seat([0, 0, 2, 0, 0], white=[4]))
-    assert argument_of(PURPLE, [8, 9], 8) in places(one, PURPLE, 2)
-
-
-def test_the_board_ends_above_and_at_the_sides() -> None:
-    column = [tile(RED, [10 * i, 10 * i + 5], 10 * i) for i in range(2)]
-    column += [tile(YELLOW, [20 + 10 * i, 25 + 10 * i], 20 + 10 * i) for i in range(2)]
-    one = game(seat([0, 0, 2, 0, 0], column, points=0))
-    found = places(one, PURPLE, 2)
-    assert argument_of(PURPLE, [40, 41], 40) in found
-    assert not any(argument % 45 == 40 and argument // 45 in (1, 3) for argument in found)
-
-
-# Constructing: cost
-
-
-def test_a_tile_costs_its_cells_in_cards_of_its_colour() -> None:
-    one = game(seat([3, 0, 2, 0, 0]))
-    assert legal(one, "BUILD") == [0, 1, 8]
-    build(one, BLUE, [0, 5, 6], 0)
-    found = one.to_dict()
-    assert found["seats"][0]["hand"] == [0, 0, 2, 0, 0]
-    assert found["discard_pile"] == [3, 0, 0, 0, 0]
-    assert found["tile_supply"]["blue"] == [2, 1, 2, 1]
-    assert found["seats"][0]["tiles"] == [tile(BLUE, [0, 5, 6], 0)]
-
-
-def test_touching_the_own_colour_lowers_the_cost_once() -> None:
-    tiles = [tile(BLUE, [0, 1], 0), tile(BLUE, [3, 4], 3)]
-    one = game(seat([2, 0, 0, 0, 0], tiles))
-    assert legal(one, "BUILD") == [1]  # two are in use; three cells for two cards where it touches
-    found = places(one, BLUE, 3)
-    assert argument_of(BLUE, [2, 7, 8], 2) in found  # between both: still two cards
-    assert all({*cells} & {2, 5, 6, 8, 9} for cells in cells_at(BLUE, 3, found))
-    one.step(act("PLACE", argument_of(BLUE, [2, 7, 8], 2)))
-    assert one.to_dict()["seats"][0]["hand"] == [0] * 5
-
-
-def cells_at(colour: int, size: int, arguments: set[int]) -> list[list[int]]:
-    found = []
-    for argument in arguments:
-        cells, _ = orientations(colour, size)[argument // 45]
-        found.append([argument % 45 + 5 * y + x for x, y in cells])
+def pending(game: Played) -> Position:
+    found: Position = game.to_dict()["pending"]
     return found
 
 
-def test_only_a_tile_of_the_own_colour_on_the_own_board_counts() -> None:
-    one = game(seat([1, 0, 0, 0, 0], [tile(RED, [0, 1], 0)], white=[2]), seat(tiles=[tile(BLUE, [0, 1], 0)]))
-    assert legal(one, "BUILD") == []
-    assert legal(game(seat([1, 0, 0, 0, 0], [tile(BLUE, [0, 1], 0)])), "BUILD") == [0]
-    assert (
-        legal(game(seat([1, 0, 0, 0, 0], [tile(BLUE, [0, 1], 0)], white=[2, 5, 6])), "BUILD") == []
-    )  # it is walled in
+def test_the_reference_knows_nothing_of_the_kernels() -> None:
+    nodes = ast.walk(ast.parse(Path(copenhagen.__file__).read_text(encoding="utf-8")))
+    modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    own = {module for module in modules if module.startswith("helsinki_env")}
+    assert own == {"helsinki_env.games.copenhagen.components", "helsinki_env.games.copenhagen.config"}
+    assert "numpy" not in modules
 
 
-def test_a_discount_and_a_neighbour_make_a_tile_free() -> None:
-    one = game(seat([0] * 5, [tile(BLUE, [0, 1], 0)], abilities=[0, DISCOUNT]))
-    assert legal(one, "BUILD") == [0]
-    one.step(act("BUILD", 0))
-    assert legal_kinds(one) == ["USE"]
-    one.step(act("USE", DISCOUNT))
-    assert one.to_dict()["pending"] == {"using": [DISCOUNT], "tile": {"colour": "blue", "size": 2}}
-    one.step(act("PLACE", argument_of(BLUE, [2, 3], 3)))
-    found = one.to_dict()
-    assert found["seats"][0]["used"] == [DISCOUNT]
-    assert len(found["seats"][0]["tiles"]) == 2
-    assert found["to_move"] == 1
+# -- decisions, drawings, chance -----------------------------------------------------------------------------
 
 
-def test_a_tile_that_the_supply_lacks() -> None:
-    empty = {name: [0, 0, 0, 0] for name in COLOURS}
-    one = game(seat([7, 0, 0, 0, 0]), tile_supply=empty | {"blue": [0, 1, 0, 0]})
-    assert legal(one, "BUILD") == [1]
+def test_decisions_are_numbered_in_the_stated_order() -> None:
+    table = action_offsets()
+    order = ["TAKE", "BUILD", "PLACE", "PAY", "DISCARD", "USE", "RECOLOUR", "WHITE", "ABILITY", "REACTIVATE", "END"]
+    assert list(table) == order
+    assert [size for _, size in table.values()] == [7, 20, 360, 5, 5, 5, 5, 45, 5, 1, 1]
+    assert sum(SIZES_OF_KINDS.values()) == 459
+    assert table["END"] == (458, 1)
+    assert all(encode(*decode(action)) == action for action in range(459))
+    for bad in (-1, 459):
+        with pytest.raises(ValueError, match="no action id"):
+            decode(bad)
+    for kind, argument in (("TAKE", 7), ("END", 1), ("PAY", -1)):
+        with pytest.raises(ValueError, match=f"{kind}: argument"):
+            encode(kind, argument)
+        with pytest.raises(ValueError, match=f"{kind} takes an argument from 0"):
+            actions.encode(actions.KINDS.index(kind), argument)
 
 
-def test_the_tile_stays_in_the_supply_until_it_is_paid() -> None:
-    one = game(seat([1, 2, 0, 0, 0], abilities=[0, CHANGE]))
-    for action in (act("BUILD", 1), act("USE", CHANGE), act("RECOLOUR", GREEN)):
-        one.step(action)
-    one.step(act("PLACE", argument_of(BLUE, [0, 5, 6], 0)))
-    assert one.phase == "PAY"
-    one.step(act("PAY", BLUE))
-    one.step(act("PAY", GREEN))
-    assert one.to_dict()["tile_supply"]["blue"] == [2, 2, 2, 1]
-    assert one.to_dict()["seats"][0]["tiles"] == []
-    assert one.to_dict()["pending"] == {
-        "using": [CHANGE],
-        "tile": {"colour": "blue", "size": 3},
-        "recolour": GREEN,
-        "place": argument_of(BLUE, [0, 5, 6], 0),
-        "due": 1,
-        "paid": [1, 1, 0, 0, 0],
+def test_number_of_orientations() -> None:
+    counts = {
+        colour: [len(orientations(drawing)) for drawing in BOX.drawings[number]]
+        for number, colour in enumerate(COLOURS)
     }
-    one.step(act("PAY", GREEN))
-    assert one.to_dict()["tile_supply"]["blue"] == [2, 1, 2, 1]
-    assert one.to_dict()["discard_pile"] == [1, 2, 0, 0, 0]
+    assert counts == {
+        "blue": [4, 8, 8, 4],
+        "green": [4, 4, 4, 4],
+        "purple": [4, 4, 4, 4],
+        "red": [4, 8, 4, 8],
+        "yellow": [4, 8, 8, 8],
+    }
 
 
-# Constructing: change of colours
-
-
-def test_change_of_colours_needs_a_card_to_recolour() -> None:
-    one = game(seat([2, 0, 0, 0, 0], abilities=[0, CHANGE]))
-    one.step(act("BUILD", 0))
-    assert legal(one, "USE") == []  # there is no other card
-    one = game(seat([2, 0, 0, 1, 0], abilities=[0, CHANGE]))
-    one.step(act("BUILD", 0))
-    assert legal(one, "USE") == [CHANGE]
-    one.step(act("USE", CHANGE))
-    assert (one.phase, legal(one, "RECOLOUR")) == ("RECOLOUR", [RED])
-
-
-def test_only_colours_that_suffice_can_be_recoloured() -> None:
-    one = game(seat([1, 1, 2, 0, 0], abilities=[0, CHANGE]))
-    one.step(act("BUILD", 1))
-    one.step(act("USE", CHANGE))
-    assert legal(one, "RECOLOUR") == [PURPLE]  # one blue and two purple ones for three cells
-    one = game(seat([1, 1, 2, 0, 0], abilities=[0, CHANGE, DISCOUNT]))
-    one.step(act("BUILD", 1))
-    one.step(act("USE", CHANGE))
-    assert legal(one, "RECOLOUR") == [GREEN, PURPLE]  # green with the discount that is still active
-    one.step(act("RECOLOUR", GREEN))
-    assert legal_kinds(one) == ["USE"]
-
-
-def test_after_recolour_a_tile_is_never_free() -> None:
-    """Blue, two cells, touching blue, discounted: free where it touches, so there no red card could be paid."""
-    one = game(seat([0, 0, 0, 1, 0], [tile(BLUE, [0, 1], 0)], abilities=[0, CHANGE, DISCOUNT]))
-    one.step(act("BUILD", 0))
-    one.step(act("USE", DISCOUNT))
-    assert legal(one, "USE") == [CHANGE]
-    one.step(act("USE", CHANGE))
-    one.step(act("RECOLOUR", RED))
-    found = cells_at(BLUE, 2, set(legal(one, "PLACE")))
-    assert found
-    assert not any({*cells} & {2, 5, 6} for cells in found)
-
-
-def test_the_discount_after_recolour_must_leave_something_to_pay() -> None:
-    """The board is full but for (3, 8) and (4, 8): a blue tile touches blue there, so with the discount it is free."""
-    colours = iter((BLUE, BLUE, *(colour for colour in (GREEN, PURPLE, RED, YELLOW) for _ in range(3))))
-    tiles = [tile(next(colours), [5 * y + x, 5 * y + x + 1], 5 * y + x) for y in range(7) for x in (0, 2)]
-    white = [*range(4, 35, 5), 35, 36, 39, 40, 41]
-    own = seat([0, 0, 0, 1, 0], [*tiles, tile(BLUE, [37, 38, 42], 38)], white, abilities=[0, CHANGE, DISCOUNT])
-    one = game(own, seat(), seat(), seat())
-    assert legal(one, "BUILD") == [0]
-    one.step(act("BUILD", 0))
-    assert legal(one, "USE") == [DISCOUNT, CHANGE]
-    one.step(act("USE", CHANGE))
-    one.step(act("RECOLOUR", RED))
-    assert legal_kinds(one) == ["PLACE"]
-    one.step(act("PLACE", argument_of(BLUE, [43, 44], 43)))
-    assert legal(one, "PAY") == [RED]
-    one.step(act("PAY", RED))
-    assert one.to_dict()["seats"][0]["points"] == 1 + 2 + 4  # row 8, column 3, and column 4 of windows
-
-
-def test_payment_in_colour_order_with_a_recoloured_card() -> None:
-    """Red, three cells, with green as red: green first, then red; at least one green."""
-    one = game(seat([0, 2, 0, 3, 0], abilities=[0, CHANGE]))
-    for action in (act("BUILD", 4 * RED + 1), act("USE", CHANGE), act("RECOLOUR", GREEN)):
-        one.step(action)
-    one.step(act("PLACE", argument_of(RED, [0, 5, 6], 0)))
-    assert legal(one, "PAY") == [GREEN]
-    one.step(act("PAY", GREEN))
-    assert legal(one, "PAY") == [GREEN, RED]
-    one.step(act("PAY", RED))
-    assert legal(one, "PAY") == [RED]
-    one.step(act("PAY", RED))
-    assert one.to_dict()["seats"][0]["hand"] == [0, 1, 0, 1, 0]
-
-
-def test_payment_with_the_recoloured_cards_last() -> None:
-    """Green, three cells, with red as green: green ones first, but the last must be red."""
-    one = game(seat([0, 3, 0, 2, 0], abilities=[0, CHANGE]))
-    for action in (act("BUILD", 4 * GREEN + 1), act("USE", CHANGE), act("RECOLOUR", RED)):
-        one.step(action)
-    one.step(act("PLACE", argument_of(GREEN, [0, 1, 2], 0)))
-    assert legal(one, "PAY") == [GREEN]  # two red ones do not suffice
-    one.step(act("PAY", GREEN))
-    assert legal(one, "PAY") == [GREEN, RED]
-    one.step(act("PAY", GREEN))
-    assert legal(one, "PAY") == [RED]  # a third green one would leave the recolouring unused
-
-
-# Lines, points, coats
-
-
-def test_a_full_row_scores_and_its_coat_is_a_reward() -> None:
-    low = [*row(0), *row(1)]
-    one = game(seat([0, 0, 0, 0, 2], low, white=[4]))
-    build(one, YELLOW, [9, 14], 14)  # the row y = 1 is full, bricks in it: one point
-    found = one.to_dict()
-    assert found["seats"][0]["points"] == 1
-    assert (found["phase"], found["pending"]) == ("COAT", {"rewards": 1})
-    assert found["to_move"] == 0
-
-
-def test_a_row_of_windows_scores_twice() -> None:
-    bricks_below = [tile(YELLOW, [x, x + 5], x) for x in (0, 1)] + [tile(RED, [x, x + 5], x) for x in (2, 3)]
-    one = game(seat([0, 0, 2, 0, 0], bricks_below))
-    build(one, PURPLE, [4, 9], 4)
-    assert one.to_dict()["seats"][0]["points"] == 1 + 2  # row 0 with bricks, row 1 of windows
-
-
-def test_columns_score_and_windows_double_them() -> None:
-    def column(brick: bool) -> CopenhagenGame:
-        """Column 0 but for its top; each tile's brick in it, or beside it."""
-        colours = (BLUE, PURPLE, BLUE, PURPLE, GREEN, RED, GREEN, YELLOW)
-        tiles = [tile(colour, [5 * y, 5 * y + 1], 5 * y + (not brick)) for y, colour in enumerate(colours)]
-        return game(seat([0, 0, 0, 2, 0], tiles))
-
-    one = column(True)
-    build(one, RED, [40, 41], 41)
-    assert one.to_dict()["seats"][0]["points"] == 4  # columns 0 and 1: bricks in 0; the last brick is in 1
-    one = column(False)
-    build(one, RED, [40, 41], 41)
-    assert one.to_dict()["seats"][0]["points"] == 4 + 2
-
-
-def test_a_covered_coat_is_a_reward() -> None:
-    one = game(seat([0, 0, 0, 2, 0], [tile(BLUE, [2, 7], 2)]))
-    build(one, RED, [12, 17], 12)
-    assert (one.phase, one.to_dict()["pending"]) == ("COAT", {"rewards": 1})
-    assert legal(one, "ABILITY") == [ADDITIONAL, DISCOUNT, CHANGE, BOTH]
-    assert legal(one, "WHITE") == [0, 1, 3, 4, 22]
-    assert legal(one, "REACTIVATE") == []
-    one.step(act("ABILITY", BOTH))
-    assert one.to_dict()["seats"][0]["abilities"] == [ANY, BOTH]
-    assert one.to_dict()["seats"][0]["used"] == []
-    assert one.seat == 1
-
-
-def test_several_rewards_one_after_another_and_reactivate() -> None:
-    """The row y = 1 becomes full and the coat on (2, 2) is covered by the same tile."""
-    tiles = [tile(BLUE, [0, 5], 0), tile(BLUE, [1, 6], 1), tile(GREEN, [3, 8], 3), tile(GREEN, [4, 9], 4)]
-    one = game(seat([0, 0, 3, 0, 0], tiles, white=[2], abilities=[0, ADDITIONAL], used=[0, ADDITIONAL], points=3))
-    build(one, PURPLE, [7, 12, 17], 17)
-    assert one.to_dict()["seats"][0]["points"] == 3 + 2
-    assert one.to_dict()["pending"] == {"rewards": 2}
-    one.step(act("REACTIVATE"))
-    assert one.to_dict()["seats"][0]["used"] == []
-    assert (one.phase, legal(one, "REACTIVATE")) == ("COAT", [])
-    one.step(act("ABILITY", CHANGE))
-    assert (one.seat, one.phase) == (1, "MAIN")
-
-
-def test_a_white_tile_covers_a_coat_in_turn() -> None:
-    tiles = [tile(BLUE, [2, 7], 2), tile(GREEN, [4, 9], 4), tile(GREEN, [14, 19], 14)]
-    one = game(seat([0, 0, 2, 0, 0], tiles))
-    build(one, PURPLE, [12, 17], 12)
-    before = one.to_dict()["white_tiles"]
-    one.step(act("WHITE", 24))
-    found = one.to_dict()
-    assert found["seats"][0]["white"] == [24]
-    assert found["white_tiles"] == before - 1
-    assert found["pending"] == {"rewards": 1}  # one taken, one won
-    one.step(act("WHITE", 13 if 13 in legal(one, "WHITE") else 0))
-    assert one.seat == 1
-
-
-def test_a_white_tile_scores_as_a_window() -> None:
-    tiles = [tile(YELLOW, [x, x + 5], x) for x in (0, 1)] + [tile(BLUE, [2, 7], 2), tile(RED, [3, 8], 3)]
-    one = game(seat([0, 0, 0, 2, 0], tiles, white=[4]))
-    build(one, RED, [12, 17], 12)
-    one.step(act("WHITE", 9))
-    assert one.to_dict()["seats"][0]["points"] == 2
-    assert one.to_dict()["pending"] == {"rewards": 1}  # the coat beside the row y = 1
-
-
-def test_without_white_tiles_only_abilities() -> None:
-    one = game(seat([0, 0, 0, 2, 0], [tile(BLUE, [2, 7], 2)]), white_tiles=0)
-    build(one, RED, [12, 17], 12)
-    assert legal_kinds(one) == ["ABILITY"]
-
-
-def test_a_reward_without_a_choice_is_skipped() -> None:
-    one = game(seat([0, 0, 0, 2, 0], [tile(BLUE, [2, 7], 2)], abilities=range(5)), white_tiles=0)
-    build(one, RED, [12, 17], 12)
-    assert (one.seat, one.to_dict()["pending"]) == (1, {})
-
-
-def test_denied_abilities_cannot_be_taken() -> None:
-    one = game(seat([0, 0, 0, 2, 0], [tile(BLUE, [2, 7], 2)]), denied=[[ADDITIONAL, BOTH], []])
-    build(one, RED, [12, 17], 12)
-    assert legal(one, "ABILITY") == [DISCOUNT, CHANGE]
-
-
-def test_abilities_used_for_a_tile_can_be_flipped_back_by_its_coat() -> None:
-    one = game(seat([0, 0, 0, 1, 0], [tile(BLUE, [2, 7], 2)], abilities=[0, DISCOUNT]))
-    one.step(act("BUILD", 4 * RED))
-    one.step(act("USE", DISCOUNT))
-    one.step(act("PLACE", argument_of(RED, [12, 17], 12)))
-    one.step(act("REACTIVATE"))
-    assert one.to_dict()["seats"][0]["used"] == []
-
-
-# End of the turn and of the game
-
-
-def test_empty_slots_are_refilled_from_the_left() -> None:
-    one = game(seat(used=[0]), pile=[4, 3, *[0] * 5, 2, END_CARD])
-    one.step(act("TAKE", 4))
-    one.step(act("TAKE", 5))
-    assert one.to_dict()["display"] == [0, 1, 2, 3, 4, 3, 1]
-    assert one.round == 5
-    one.step(act("TAKE", 0))
-    one.step(act("TAKE", 1))
-    assert one.round == 6  # seat 0's turn begins
-
-
-def test_the_end_of_game_card_ends_the_game_at_once() -> None:
-    one = game(seat(used=[0]), pile=[4, END_CARD, 3], to_move=1)
-    one.step(act("TAKE", 4))
-    one.step(act("TAKE", 5))
-    found = one.to_dict()
-    assert (found["done"], found["phase"], found["to_move"], found["round"]) == (True, "END", 1, 5)
-    assert found["display"] == [0, 1, 2, 3, 4, None, 1]
-    assert found["draw_pile"] == [3]
-    assert found["pending"] == {}
-    assert not one.action_mask().any()
-
-
-def test_three_players_reshuffle_when_a_card_is_needed() -> None:
-    seats = [seat(used=[0]) for _ in range(3)]
-    one = game(*seats, pile=[4, 3], discard=[0] * 5)
-    before = one.to_dict()
-    chance = Chance(0, 0)
-    chance.word = int(before["chance"]["word"], 16)
-    one.step(act("TAKE", 0))
-    one.step(act("TAKE", 1))
-    assert one.to_dict()["draw_pile"] == []  # empty, but no card is needed
-    one.step(act("TAKE", 0))
-    one.step(act("TAKE", 1))
-    cards = chance.shuffled([colour for colour, n in enumerate(before["discard_pile"]) for _ in range(n)])
-    cards = chance.with_end_card(cards)
-    found = one.to_dict()
-    assert found["display"] == [cards.pop(), cards.pop(), 2, 3, 4, 0, 1]
-    assert found["draw_pile"] == cards[::-1]
-    assert found["discard_pile"] == [0] * 5
-    seen = one.to_dict(seat=0)
-    assert (seen["end_card"], seen["draw_pile"]) == (True, len(cards))
-    assert seen["reshuffled"] == [cards.count(colour) for colour in range(5)]
-
-
-def test_twelve_points_end_the_game_before_anything_else() -> None:
-    tiles = [tile(BLUE, [0, 5], 0), tile(BLUE, [1, 6], 1), tile(GREEN, [3, 8], 3), tile(GREEN, [4, 9], 4)]
-    one = game(seat([0, 0, 3, 0, 0], tiles, white=[2], points=10), seat(points=11))
-    build(one, PURPLE, [7, 12, 17], 17)
-    found = one.to_dict()
-    assert (found["done"], found["phase"], found["to_move"]) == (True, "END", 0)
-    assert found["pending"] == {}  # two coats were covered: their rewards lapse
-    assert one.ranks().tolist() == [0, 1]
-    assert one.scores().tolist() == [12, 11]
-
-
-def test_twelve_points_by_a_white_tile_and_after_taking() -> None:
-    tiles = [tile(YELLOW, [x, x + 5], x) for x in (0, 1)] + [tile(BLUE, [2, 7], 2), tile(RED, [3, 8], 3)]
-    one = game(seat([0, 0, 0, 2, 0], tiles, white=[4], abilities=[0, BOTH], points=10))
-    one.step(act("TAKE", 0))
-    one.step(act("TAKE", 1))
-    one.step(act("USE", BOTH))
-    build(one, RED, [12, 17], 12)
-    one.step(act("WHITE", 9))
-    found = one.to_dict()
-    assert (found["done"], found["seats"][0]["points"], found["pending"]) == (True, 12, {})
-    assert found["display"][:2] == [None, None]  # nothing is refilled
+def test_orientations_are_turned_clockwise_first_and_mirrored_then() -> None:
+    drawn = ["..W/BWW", "B./W./WW", "WWB/W..", "WW/.W/.B", "W../WWB", "WW/W./B.", "BWW/..W", ".B/.W/WW"]
+    assert ["/".join(rows) for rows in orientations(BOX.drawings[BLUE][2])] == drawn
+    # The brick alone tells the two ends of a bar apart; its mirror image is one of the turned ones.
+    assert ["/".join(rows) for rows in orientations(BOX.drawings[PURPLE][1])] == ["BWW", "B/W/W", "WWB", "W/W/B"]
 
 
 @pytest.mark.parametrize(
-    ("seats", "places"),
+    ("colour", "size", "argument", "cells", "brick"),
     [
-        ([seat(points=3), seat(points=4)], [1, 0]),
-        ([seat(points=3), seat(points=3)], [0, 0]),
-        ([seat(points=3, tiles=[tile(BLUE, [0, 1], 0)]), seat(points=3, white=[0]), seat(points=3)], [0, 1, 2]),
-        ([seat(points=3, white=[1]), seat(points=2, white=[0, 5]), seat(points=3, white=[0])], [0, 2, 0]),
-        ([seat(), seat(points=1), seat(), seat(points=1)], [2, 0, 2, 0]),
+        (BLUE, 3, place(0, 1, 2), {(1, 3), (2, 3), (1, 2)}, (1, 2)),  # WW/B.
+        (BLUE, 4, place(0, 0, 0), {(0, 0), (1, 0), (2, 0), (2, 1)}, (0, 0)),  # ..W/BWW
+        (BLUE, 4, place(2, 0, 0), {(0, 1), (1, 1), (2, 1), (0, 0)}, (2, 1)),  # WWB/W..
+        (GREEN, 4, place(0, 1, 0), {(1, 1), (2, 1), (3, 1), (2, 0)}, (2, 0)),  # WWW/.B.: the corner is outside
+        (PURPLE, 5, place(1, 4, 4), {(4, y) for y in range(4, 9)}, (4, 8)),  # B/W/W/W/W
     ],
 )
-def test_places_can_be_shared(seats: list[dict[str, Any]], places: list[int]) -> None:
-    assert game(*seats).ranks().tolist() == places
+def test_where_a_tile_lies(
+    colour: int, size: int, argument: int, cells: set[tuple[int, int]], brick: tuple[int, int]
+) -> None:
+    (lies,) = (p for p in placements_on_board(BOX.drawings[colour][size - 2]) if p.argument == argument)
+    assert lies.cells == {cell(x, y) for x, y in cells}
+    assert lies.brick == cell(*brick)
 
 
-def test_names_of_the_abilities() -> None:
-    assert ABILITIES == ("any_cards", "additional_card", "construction_discount", "change_of_colours", "both_actions")
+@pytest.mark.parametrize("colour", range(5))
+def test_every_orientation_is_placed_as_drawn(colour: int) -> None:
+    for size in TILE_SIZES:
+        for lies in placements_on_board(BOX.drawings[colour][size - 2]):
+            if lies.argument % CELLS == 0:  # at the lower left corner
+                game = CopenhagenGame.from_dict(position(seat([size * (c == colour) for c in range(5)])))
+                game.step(encode("BUILD", build(colour, size)))
+                game.step(encode("PLACE", lies.argument))
+                assert game.to_dict()["seats"][0]["tiles"] == [tile(colour, lies.cells, lies.brick)]
+
+
+def test_seed_stream_and_episode_each_change_the_game() -> None:
+    words = {first_word(seed, stream, episode) for seed in (0, 1) for stream in (0, 1) for episode in (0, 1)}
+    assert len(words) == 8
+    assert first_word(-1) == first_word(2**64 - 1)
+    assert ReferenceGame(seed=3).to_dict() == ReferenceGame(seed=3).to_dict()
+    deals = [ReferenceGame(None, 3, stream, episode).to_dict() for stream in (0, 1) for episode in (0, 1)]
+    assert all(one != other for i, one in enumerate(deals) for other in deals[:i])
+
+
+# -- section 2: setup ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("players", "deck"), [(2, 70), (3, 60), (4, 70)])
+def test_setup(players: int, deck: int) -> None:
+    game = ReferenceGame(CopenhagenConfig(num_players=players), seed=4)
+    assert (game.phase, game.seat, game.round, game.done) == ("MAIN", 0, 1, False)
+    dealt = [2, 3, 3, 4][:players]
+    assert [sum(one.hand) for one in game.seats] == dealt
+    assert not any(any(one.known) for one in game.seats)  # dealt, not taken from the display
+    assert None not in game.display
+    assert len([card for card in game.draw_pile if card != END_CARD]) == deck - 7 - sum(dealt)
+    assert game.draw_pile.count(END_CARD) == (players == 2)
+    assert [one.abilities for one in game.seats] == [{0}] * players
+    assert [one.used for one in game.seats] == [set()] * players
+    supply = {2: [2, 2, 2, 1], 3: [2, 3, 2, 1], 4: [3, 3, 3, 1]}[players]
+    assert game.to_dict()["tile_supply"] == dict.fromkeys(COLOURS, supply)
+    assert (game.white_tiles, game.scores(), game.ranks()) == (12, [0] * players, [0] * players)
+    assert legal(game, "TAKE") == {0, 1, 2, 3, 4, 5}
+
+
+def test_the_deal_uses_chance_in_the_stated_order() -> None:
+    word = first_word(11, 5)
+
+    def below(n: int) -> int:
+        nonlocal word
+        word = (word + 0x9E3779B97F4A7C15) & (2**64 - 1)
+        return ((mix(word) >> 32) * n) >> 32
+
+    deck = [colour for colour in range(5) for _ in range(14)]
+    for i in range(69, 0, -1):
+        j = below(i + 1)
+        deck[i], deck[j] = deck[j], deck[i]
+    beneath = below(10)
+    drawn = deck[::-1]
+    dealt = ReferenceGame(seed=11, stream=5).to_dict()
+    assert dealt["display"] == drawn[:7]
+    assert [one["hand"] for one in dealt["seats"]] == [
+        [drawn[7:9].count(colour) for colour in range(5)],
+        [drawn[9:12].count(colour) for colour in range(5)],
+    ]
+    pile = drawn[12:]
+    assert dealt["draw_pile"] == [*pile[: len(pile) - beneath], END_CARD, *pile[len(pile) - beneath :]]
+    assert dealt["chance"] == {"word": f"0x{word:016x}"}
+
+
+def test_with_two_players_the_end_card_is_anywhere_among_the_last_ten() -> None:
+    places = Counter(ReferenceGame(seed=seed).draw_pile.index(END_CARD) for seed in range(300))
+    assert set(places) == set(range(10))  # the bottom of the pile is index 0
+    assert max(places.values()) < 60
+
+
+# -- section 3: taking ---------------------------------------------------------------------------------------
+
+
+def test_two_adjacent_cards_are_taken_in_ascending_order() -> None:
+    game = game_at(seat(abilities=["any_cards"], used=["any_cards"]))
+    assert legal(game) == {("TAKE", slot) for slot in range(6)}
+    act(game, "TAKE", 3)
+    assert (game.phase, pending(game)) == ("TAKE", {"first": 3})
+    assert legal(game) == {("TAKE", 4)}  # neither TAKE(2) nor, past the end, TAKE(0)
+    coming = game.to_dict()["draw_pile"]
+    act(game, "TAKE", 4)
+    taken = hand_of(red=1, yellow=1)
+    assert game.seats[0].hand == taken
+    assert game.seats[0].known == taken  # all players saw them
+    # END was the only decision left and took itself; the slots were refilled from the left.
+    assert (game.seat, game.phase, game.round, pending(game)) == (1, "MAIN", 5, {})
+    assert game.display == [0, 1, 2, *coming[:2], 0, 1]
+
+
+def test_slots_stay_empty_until_the_end_of_the_turn() -> None:
+    game = game_at(seat(abilities=["any_cards", "additional_card"]))
+    act(game, "TAKE", 0)
+    act(game, "TAKE", 1)
+    assert (game.phase, game.display) == ("END", [None, None, 2, 3, 4, 0, 1])
+    act(game, "END")
+    assert None not in game.display
+    assert (game.seat, game.seats[0].used) == (1, set())
+
+
+def test_any_cards_only_for_slots_that_are_not_adjacent() -> None:
+    game = game_at(seat())
+    act(game, "TAKE", 2)
+    assert legal(game) == {("TAKE", 3), ("USE", "any_cards")}
+    act(game, "USE", "any_cards")
+    assert game.seats[0].used == {0}
+    assert pending(game) == {"first": 2, "using": [0]}
+    assert legal(game) == {("TAKE", slot) for slot in (4, 5, 6)}  # not 3, and nothing below
+    act(game, "TAKE", 6)
+    assert game.seats[0].hand == hand_of(purple=1, green=1)
+    assert (game.seat, pending(game)) == (1, {})
+    assert game.seats[0].used == {0}  # until it is flipped back
+
+
+@pytest.mark.parametrize(("first", "apart"), [(4, {6}), (5, set())])
+def test_any_cards_at_the_end_of_the_row(first: int, apart: set[int]) -> None:
+    game = game_at(seat())
+    act(game, "TAKE", first)
+    assert legal(game, "TAKE") == {first + 1}
+    assert (("USE", "any_cards") in legal(game)) == bool(apart)
+    if apart:
+        act(game, "USE", "any_cards")
+        assert legal(game) == {("TAKE", slot) for slot in apart}
+
+
+def test_no_ability_without_owning_it_or_once_it_is_used() -> None:
+    for used in ([], ALL_ABILITIES):
+        abilities = ["any_cards"] if not used else ALL_ABILITIES
+        game = game_at(seat(hand_of(blue=3), abilities=abilities, used=used or ["any_cards"]))
+        act(game, "TAKE", 2)
+        assert legal(game) == {("TAKE", 3)}
+        act(game, "TAKE", 3)
+        assert game.seat == 1
+
+
+def test_additional_card_from_anywhere() -> None:
+    game = game_at(seat(abilities=["any_cards", "additional_card"]))
+    act(game, "TAKE", 2)
+    assert legal(game) == {("TAKE", 3), ("USE", "any_cards")}  # not before two cards are taken
+    act(game, "TAKE", 3)
+    assert (game.phase, pending(game)) == ("END", {})
+    assert legal(game) == {("END", 0), ("USE", "additional_card")}
+    act(game, "USE", "additional_card")
+    assert (game.phase, pending(game)) == ("TAKE", {"using": [1]})
+    assert legal(game) == {("TAKE", slot) for slot in (0, 1, 4, 5, 6)}  # any_cards changes nothing here
+    act(game, "TAKE", 0)
+    assert sum(game.seats[0].hand) == 3
+    assert (game.seat, game.seats[0].used) == (1, {1})
+
+
+def test_any_cards_and_additional_card_in_one_turn() -> None:
+    game = game_at(seat(abilities=["any_cards", "additional_card"]))
+    act_all(game, ("TAKE", 0), ("USE", "any_cards"), ("TAKE", 4), ("USE", "additional_card"), ("TAKE", 1))
+    assert game.seats[0].hand == hand_of(blue=1, green=1, yellow=1)
+    assert game.seats[0].used == {0, 1}
+
+
+def test_what_was_used_for_taking_is_over_with_the_card() -> None:
+    game = game_at(seat(hand_of(green=1), abilities=["any_cards", "additional_card", "both_actions"]))
+    act_all(game, ("TAKE", 0), ("USE", "any_cards"), ("TAKE", 2), ("USE", "additional_card"))
+    assert pending(game) == {"using": [1]}
+    act(game, "TAKE", 1)
+    assert (game.phase, pending(game)) == ("END", {})
+    assert legal(game) == {("END", 0), ("USE", "both_actions")}
+
+
+def test_discards_in_non_decreasing_colour_order_down_to_seven() -> None:
+    game = game_at(seat(hand_of(blue=1, green=3, red=3), known=hand_of(green=3, red=3)))
+    act(game, "TAKE", 2)
+    act(game, "TAKE", 3)  # purple and red: nine cards
+    assert (game.phase, pending(game)) == ("DISCARD", {})
+    assert legal(game) == {("DISCARD", colour) for colour in (BLUE, GREEN, PURPLE, RED)}
+    act(game, "DISCARD", GREEN)
+    assert pending(game) == {"last_discard": GREEN}
+    assert legal(game) == {("DISCARD", colour) for colour in (GREEN, PURPLE, RED)}
+    act(game, "DISCARD", PURPLE)
+    assert game.seats[0].hand == hand_of(blue=1, green=2, red=4)
+    assert game.seats[0].known == hand_of(green=2, red=4)
+    assert game.discard == hand_of(green=1, purple=1)
+    assert (game.seat, pending(game)) == (1, {})
+
+
+def test_a_discard_must_leave_enough_cards_to_go_on_in_order() -> None:
+    game = game_at(seat(hand_of(blue=6)), display=(0, 0, 4, 1, 1, 2, 3))
+    act(game, "TAKE", 1)
+    act(game, "TAKE", 2)  # seven blue and a yellow: one to discard
+    assert legal(game, "DISCARD") == {BLUE, YELLOW}
+    game = game_at(seat(hand_of(blue=7)), display=(0, 0, 4, 1, 1, 2, 3))
+    act(game, "TAKE", 1)
+    act(game, "TAKE", 2)  # eight blue and a yellow: two to discard, and yellow first would leave one too many
+    assert legal(game, "DISCARD") == {BLUE}
+
+
+def test_additional_card_before_any_discard_only() -> None:
+    game = game_at(seat(hand_of(blue=7), abilities=["any_cards", "additional_card"]))
+    act(game, "TAKE", 2)
+    act(game, "TAKE", 3)
+    assert ("USE", "additional_card") in legal(game)
+    other = game.clone()
+    act(game, "DISCARD", BLUE)
+    assert legal(game) == {("DISCARD", colour) for colour in (BLUE, PURPLE, RED)}
+    act(game, "DISCARD", BLUE)
+    assert game.seat == 1  # not in END either: END alone was left
+    act(other, "USE", "additional_card")
+    act(other, "TAKE", 4)
+    assert other.phase == "DISCARD"
+    assert sum(other.seats[0].hand) == 10
+    for _ in range(3):
+        act(other, "DISCARD", BLUE)
+    assert sum(other.seats[0].hand) == 7
+
+
+def test_additional_card_that_makes_discards_necessary() -> None:
+    game = game_at(seat(hand_of(blue=5), abilities=["any_cards", "additional_card"]))
+    act(game, "TAKE", 2)
+    act(game, "TAKE", 3)
+    assert game.phase == "END"
+    act(game, "USE", "additional_card")
+    act(game, "TAKE", 1)
+    assert (game.phase, legal(game)) == ("DISCARD", {("DISCARD", c) for c in (BLUE, GREEN, PURPLE, RED)})
+
+
+# -- section 3: both actions ---------------------------------------------------------------------------------
+
+
+def test_both_actions_take_first_and_build_then() -> None:
+    game = game_at(seat(hand_of(red=1), abilities=["any_cards", "both_actions"]))
+    assert legal(game, "BUILD") == set()
+    act(game, "TAKE", 3)  # red
+    assert ("USE", "both_actions") not in legal(game)
+    act(game, "TAKE", 4)
+    assert legal(game) == {("END", 0), ("USE", "both_actions")}
+    act(game, "USE", "both_actions")
+    assert (game.phase, pending(game)) == ("MAIN", {"using": [4]})
+    assert legal(game) == {("BUILD", build(RED, 2))}  # no TAKE, no END
+    act(game, "BUILD", build(RED, 2))
+    assert pending(game) == {"using": [4], "tile": {"colour": "red", "size": 2}}
+    coming = game.to_dict()["draw_pile"]
+    act(game, "PLACE", place(0, 0, 0))
+    assert (game.seat, pending(game)) == (1, {})  # END is not asked after a construction
+    assert game.display == [0, 1, 2, *coming[:2], 0, 1]
+    assert game.seats[0].hand == hand_of(yellow=1)
+
+
+def test_both_actions_need_something_to_build() -> None:
+    game = game_at(seat(hand_of(blue=1), abilities=["any_cards", "both_actions"]))
+    act(game, "TAKE", 2)
+    act(game, "TAKE", 3)  # three different cards
+    assert game.seat == 1
+
+
+def test_both_actions_after_discards_but_then_no_additional_card() -> None:
+    game = game_at(seat(hand_of(red=6), abilities=["any_cards", "additional_card", "both_actions"]))
+    act(game, "TAKE", 3)
+    act(game, "TAKE", 4)
+    assert legal(game) == {("DISCARD", RED), ("DISCARD", YELLOW), ("USE", "additional_card")}  # discard first
+    act(game, "DISCARD", YELLOW)
+    assert game.phase == "END"
+    assert pending(game) == {"last_discard": YELLOW}
+    assert legal(game) == {("END", 0), ("USE", "both_actions")}
+    act(game, "USE", "both_actions")
+    assert pending(game) == {"using": [4], "last_discard": YELLOW}
+    assert legal(game) == {("BUILD", build(RED, size)) for size in TILE_SIZES}
+
+
+# -- section 3: constructing, where and for how much -----------------------------------------------------------
+
+
+def test_a_tile_costs_as_many_cards_of_its_colour_as_it_has_cells() -> None:
+    game = game_at(seat(hand_of(blue=1, green=4, red=2), known=hand_of(green=3)))
+    assert legal(game, "BUILD") == {build(GREEN, 2), build(GREEN, 3), build(GREEN, 4), build(RED, 2)}
+    act(game, "BUILD", build(GREEN, 3))
+    assert (game.phase, pending(game)) == ("PLACE", {"tile": {"colour": "green", "size": 3}})
+    assert game.tile_supply[GREEN][1] == 2  # until it is paid
+    act(game, "PLACE", place(0, 1, 0))
+    me = game.seats[0]
+    assert (me.hand, me.known) == (hand_of(blue=1, green=1, red=2), hand_of())
+    assert game.discard == hand_of(green=3)
+    assert game.tile_supply[GREEN] == [2, 1, 2, 1]
+    assert game.to_dict()["seats"][0]["tiles"] == [tile(GREEN, [cell(1, 0), cell(2, 0), cell(3, 0)])]
+    assert (game.seat, game.phase) == (1, "MAIN")
+
+
+def test_only_tiles_that_the_supply_has() -> None:
+    supply = {colour: [2, 2, 2, 1] for colour in COLOURS} | {"green": [0, 2, 0, 1]}
+    assert legal(game_at(seat(hand_of(green=4)), tile_supply=supply), "BUILD") == {build(GREEN, 3)}
+
+
+def test_a_tile_stands_on_the_ground_or_on_a_filled_cell() -> None:
+    game = game_at(seat(hand_of(red=2), tiles=[tile(BLUE, [cell(0, 0), cell(0, 1)])], white=[cell(4, 0)]))
+    act(game, "BUILD", build(RED, 2))
+    # BW, B/W, WB, W/B: lying on the ground, standing on it, and on top of what is there.
+    lying = {frozenset({cell(x, 0), cell(x + 1, 0)}) for x in (1, 2)}
+    lying |= {frozenset({cell(0, 2), cell(1, 2)}), frozenset({cell(3, 1), cell(4, 1)})}  # one cell is enough
+    standing = {frozenset({cell(x, 0), cell(x, 1)}) for x in (1, 2, 3)}
+    standing |= {frozenset({cell(0, 2), cell(0, 3)}), frozenset({cell(4, 1), cell(4, 2)})}
+    assert set(rests(game).values()) == lying | standing
+    assert len(rests(game)) == 2 * len(lying | standing)  # the brick at either end
+
+
+def test_a_tile_may_go_under_an_overhang() -> None:
+    above = tile(BLUE, [cell(0, 0), cell(0, 1), cell(1, 1), cell(2, 1)], cell(2, 1))
+    game = game_at(seat(hand_of(red=2), tiles=[above]))
+    act(game, "BUILD", build(RED, 2))
+    assert frozenset({cell(1, 0), cell(2, 0)}) in rests(game).values()
+    low = [tile(BLUE, [cell(0, 0), cell(0, 1)]), tile(YELLOW, [cell(0, 2), cell(1, 2)])]
+    game = game_at(seat(hand_of(red=2), tiles=low))
+    act(game, "BUILD", build(RED, 2))
+    assert frozenset({cell(1, 1), cell(2, 1)}) not in rests(game).values()  # no tile falls, none has support
+
+
+def test_the_board_ends_at_the_top() -> None:
+    pillar = [
+        tile(colour, [cell(0, y), cell(0, y + 1)])
+        for y, colour in zip((0, 2, 4, 6), (RED, RED, YELLOW, YELLOW), strict=True)
+    ]
+    game = game_at(seat(hand_of(purple=2), tiles=pillar))
+    act(game, "BUILD", build(PURPLE, 2))
+    high = {cells for cells in rests(game).values() if cell(0, 8) in cells}
+    assert high == {frozenset({cell(0, 8), cell(1, 8)})}
+
+
+def test_touching_the_own_colour_saves_one_card_once() -> None:
+    tiles = [tile(GREEN, [cell(0, 0), cell(0, 1)]), tile(GREEN, [cell(3, y) for y in range(3)])]
+    game = game_at(seat(hand_of(green=1), tiles=tiles))
+    act(game, "BUILD", build(GREEN, 2))
+    beside = {cell(1, 0), cell(1, 1), cell(0, 2), cell(3, 3), *(cell(x, y) for x in (2, 4) for y in range(3))}
+    assert all(cells & beside for cells in rests(game).values())
+    act(game, "PLACE", place(0, 1, 0))  # between the two: touches both
+    assert game.seats[0].hand == hand_of()  # one card, not none
+
+
+def test_touching_is_always_taken_and_other_placements_cost_more() -> None:
+    game = game_at(seat(hand_of(green=2), tiles=[tile(GREEN, [cell(0, 0), cell(1, 0)])]))
+    act(game, "BUILD", build(GREEN, 2))
+    near, far = game.clone(), game.clone()
+    act(near, "PLACE", place(0, 2, 0))
+    assert near.seats[0].hand == hand_of(green=1)
+    act(far, "PLACE", place(0, 3, 0))
+    assert far.seats[0].hand == hand_of()
+
+
+def test_neither_other_colours_nor_corners_nor_other_boards_nor_white_tiles_touch() -> None:
+    tiles = [tile(BLUE, [cell(0, 0), cell(1, 0)])]
+    other = seat(tiles=[tile(GREEN, [cell(0, 0), cell(1, 0)])])
+    game = game_at(seat(hand_of(green=1), tiles=tiles, white=[cell(2, 0)]), other)
+    assert legal(game, "BUILD") == set()
+    walls = [cell(2, 0), cell(0, 1), cell(1, 1)]  # around the only green tile
+    game = game_at(seat(hand_of(green=1), tiles=[tile(GREEN, [cell(0, 0), cell(1, 0)])], white=walls))
+    assert legal(game, "BUILD") == set()
+    pillar = [tile(GREEN, [cell(0, 0), cell(0, 1)]), tile(BLUE, [cell(1, 0), cell(2, 0)])]
+    game = game_at(seat(hand_of(green=2), tiles=pillar))
+    act(game, "BUILD", build(GREEN, 2))
+    act(game, "PLACE", place(1, 2, 1))  # (2, 1) and (2, 2); (1, 1) is between
+    assert game.seats[0].hand == hand_of()
+
+
+def test_discount_lowers_the_cost_down_to_nothing() -> None:
+    mine = seat(tiles=[tile(GREEN, [cell(0, 0), cell(1, 0)])], abilities=["any_cards", "construction_discount"])
+    game = game_at(mine)
+    assert legal(game, "BUILD") == {build(GREEN, 2)}
+    act(game, "BUILD", build(GREEN, 2))
+    assert legal(game) == {("USE", "construction_discount")}  # with an empty hand nothing can be placed yet
+    act(game, "USE", "construction_discount")
+    assert pending(game) == {"using": [2], "tile": {"colour": "green", "size": 2}}
+    assert legal(game, "USE") == set()
+    near = {cell(2, 0), cell(0, 1), cell(1, 1)}
+    assert all(cells & near for cells in rests(game).values())
+    act(game, "PLACE", place(0, 2, 0))
+    assert game.discard == hand_of()
+    assert (len(game.seats[0].tiles), game.seats[0].used, game.seat) == (2, {2}, 1)
+
+
+def test_discount_is_for_one_tile_and_by_choice() -> None:
+    game = game_at(seat(hand_of(red=3), abilities=["any_cards", "construction_discount"]))
+    assert legal(game, "BUILD") == {build(RED, 2), build(RED, 3), build(RED, 4)}
+    act(game, "BUILD", build(RED, 3))
+    with_it = game.clone()
+    act(game, "PLACE", place(0, 0, 0))
+    assert (game.seats[0].hand, game.seats[0].used) == (hand_of(), set())
+    act(with_it, "USE", "construction_discount")
+    act(with_it, "PLACE", place(0, 0, 0))
+    assert (with_it.seats[0].hand, with_it.seats[0].used) == (hand_of(red=1), {2})
+    assert pending(with_it) == {}
+
+
+# -- section 3: change of colours ----------------------------------------------------------------------------
+
+
+def change(hand: Sequence[int], colour: int, size: int, *more: str, **other: Any) -> Played:
+    abilities = ["any_cards", "change_of_colours", *more]
+    game = game_at(seat(hand, abilities=abilities, **other))
+    act(game, "BUILD", build(colour, size))
+    return game
+
+
+def test_change_of_colours_pays_with_one_other_colour_alone() -> None:
+    game = change(hand_of(red=3), BLUE, 3, known=hand_of(red=1))
+    assert legal(game) == {("USE", "change_of_colours")}
+    act(game, "USE", "change_of_colours")
+    assert (game.phase, game.seats[0].used) == ("RECOLOUR", {3})
+    assert pending(game) == {"using": [3], "tile": {"colour": "blue", "size": 3}}
+    assert legal(game) == {("RECOLOUR", RED)}
+    act(game, "RECOLOUR", RED)
+    assert game.phase == "PLACE"
+    assert legal(game, "USE") == set()
+    act(game, "PLACE", place(0, 0, 0))
+    assert (game.phase, game.tile_supply[BLUE][1], game.seats[0].tiles) == ("PAY", 2, [])
+    told = {"using": [3], "tile": {"colour": "blue", "size": 3}, "recolour": RED, "place": 0}
+    assert pending(game) == {**told, "due": 3}
+    assert legal(game) == {("PAY", RED)}
+    act(game, "PAY", RED)
+    assert pending(game) == {**told, "due": 2, "paid": hand_of(red=1)}
+    assert (game.discard, game.seats[0].known) == (hand_of(red=1), hand_of())  # at once
+    act(game, "PAY", RED)
+    act(game, "PAY", RED)
+    assert (game.seat, pending(game), game.discard) == (1, {}, hand_of(red=3))
+    assert game.to_dict()["seats"][0]["tiles"] == [tile(BLUE, [cell(0, 0), cell(0, 1), cell(1, 1)])]
+
+
+def test_change_of_colours_pays_with_two_colours_in_order() -> None:
+    game = change(hand_of(blue=2, red=2), BLUE, 3)
+    act(game, "USE", "change_of_colours")
+    act(game, "RECOLOUR", RED)
+    act(game, "PLACE", place(0, 0, 0))
+    assert legal(game, "PAY") == {BLUE}  # red first would leave two to pay and one red: blue cannot follow
+    act(game, "PAY", BLUE)
+    assert legal(game, "PAY") == {BLUE, RED}
+    act(game, "PAY", RED)
+    assert legal(game, "PAY") == {RED}  # in non-decreasing order
+    act(game, "PAY", RED)
+    assert game.seats[0].hand == hand_of(blue=1)
+
+
+def test_change_of_colours_needs_one_card_of_the_other_colour() -> None:
+    game = change(hand_of(blue=3, red=1), BLUE, 3)
+    act(game, "USE", "change_of_colours")
+    act(game, "RECOLOUR", RED)
+    act(game, "PLACE", place(0, 0, 0))
+    act(game, "PAY", BLUE)
+    act(game, "PAY", BLUE)
+    assert legal(game, "PAY") == {RED}  # a third blue card would waste the change
+    # The other way round, the colour changed comes first in the order and has to be paid first.
+    game = change(hand_of(red=1, yellow=3), YELLOW, 3)
+    act(game, "USE", "change_of_colours")
+    act(game, "RECOLOUR", RED)
+    act(game, "PLACE", place(0, 0, 0))
+    assert legal(game, "PAY") == {RED}
+    act(game, "PAY", RED)
+    assert legal(game, "PAY") == {YELLOW}
+
+
+def test_change_of_colours_without_another_colour_is_a_waste() -> None:
+    assert legal(change(hand_of(blue=5), BLUE, 3), "USE") == set()
+    game = change(hand_of(blue=5, green=1, red=1), BLUE, 3)
+    act(game, "USE", "change_of_colours")
+    assert legal(game) == {("RECOLOUR", GREEN), ("RECOLOUR", RED)}  # not the tile's own
+
+
+def test_recolour_only_what_can_pay() -> None:
+    game = change(hand_of(blue=1, green=1, red=2), BLUE, 3)
+    act(game, "USE", "change_of_colours")
+    assert legal(game) == {("RECOLOUR", RED)}  # with a green card there would be two of three
+
+
+def test_feasible_with_both_abilities_together() -> None:
+    game = change(hand_of(blue=1, red=2), BLUE, 4, "construction_discount")
+    assert legal(game) == {("USE", "construction_discount"), ("USE", "change_of_colours")}  # in any order
+    act(game, "USE", "change_of_colours")
+    act(game, "RECOLOUR", RED)
+    assert legal(game) == {("USE", "construction_discount")}  # three cards for four cells
+    act(game, "USE", "construction_discount")
+    assert pending(game)["using"] == [2, 3]
+    act(game, "PLACE", place(0, 0, 0))
+    assert pending(game)["due"] == 3
+    other = change(hand_of(blue=1, red=2), BLUE, 4, "construction_discount")
+    act(other, "USE", "construction_discount")
+    assert legal(other) == {("USE", "change_of_colours")}
+    act(other, "USE", "change_of_colours")
+    act(other, "RECOLOUR", RED)
+    assert pending(other)["using"] == [2, 3]
+    assert legal(other, "PLACE")
+
+
+def test_after_a_change_of_colours_the_cost_is_at_least_one() -> None:
+    own = [tile(GREEN, [cell(0, 0), cell(1, 0)])]
+    game = change(hand_of(red=1), GREEN, 2, "construction_discount", tiles=own)
+    act(game, "USE", "change_of_colours")
+    act(game, "RECOLOUR", RED)
+    near = {cell(2, 0), cell(0, 1), cell(1, 1)}
+    assert all(cells & near for cells in rests(game).values())  # one card for two cells that touch
+    assert ("USE", "construction_discount") in legal(game)  # there are places at a distance
+    act(game, "USE", "construction_discount")
+    assert rests(game)
+    assert not any(cells & near for cells in rests(game).values())  # a tile for nothing would waste the change
+
+
+def test_no_discount_that_makes_every_placement_free_after_a_change_of_colours() -> None:
+    # All is filled but two cells at the top right, next to a blue tile.
+    colours = iter((BLUE, BLUE, *(colour for colour in (GREEN, PURPLE, RED, YELLOW) for _ in range(3))))
+    tiles = [tile(next(colours), [cell(x, y), cell(x + 1, y)]) for y in range(7) for x in (0, 2)]
+    tiles.append(tile(BLUE, [cell(2, 7), cell(3, 7), cell(2, 8)], cell(3, 7)))
+    white = [*(cell(4, y) for y in range(8)), cell(0, 7), cell(1, 7), cell(0, 8), cell(1, 8)]
+    abilities = ["any_cards", "change_of_colours", "construction_discount"]
+    game = game_at(seat(hand_of(red=1), tiles, white, abilities), seat(), seat(), seat())
+    act(game, "BUILD", build(BLUE, 2))
+    assert legal(game) == {("USE", "construction_discount"), ("USE", "change_of_colours")}
+    free = game.clone()
+    act(game, "USE", "change_of_colours")
+    act(game, "RECOLOUR", RED)
+    there = {("PLACE", place(0, 3, 8)), ("PLACE", place(2, 3, 8))}
+    assert legal(game) == there
+    act(free, "USE", "construction_discount")
+    assert legal(free) == there  # free, and no card to change
+
+
+# -- section 3: lines ----------------------------------------------------------------------------------------
+
+
+def lay(game: Played, colour: int, size: int, argument: int) -> Played:
+    act(game, "BUILD", build(colour, size))
+    act(game, "PLACE", argument)
+    return game
+
+
+@pytest.mark.parametrize("brick", [cell(1, 0), cell(0, 1)])
+def test_a_row_with_a_brick(brick: int) -> None:
+    # The blue tile has its brick in the row or above it; the red tile has its brick in the row.
+    tiles = [tile(BLUE, [cell(0, 0), cell(1, 0), cell(0, 1)], brick)]
+    game = lay(game_at(seat(hand_of(red=2), tiles=tiles, white=[cell(2, 0)])), RED, 2, place(0, 3, 0))
+    assert game.scores() == [1, 0]
+    assert game.ranks() == [0, 1]
+
+
+def test_a_row_of_windows_only() -> None:
+    tiles = [tile(BLUE, [cell(0, 0), cell(1, 0), cell(0, 1)], cell(0, 1))]
+    game = game_at(seat(hand_of(red=2), tiles=tiles, white=[cell(2, 0), cell(3, 0)]))
+    lay(game, RED, 2, place(1, 4, 0))  # B over W: the brick is in the row above
+    assert game.scores() == [2, 0]
+
+
+def test_a_column_with_a_brick() -> None:
+    bars = [tile(PURPLE, [cell(1, y) for y in range(4)]), tile(GREEN, [cell(1, y) for y in (4, 5, 6)])]
+    game = lay(game_at(seat(hand_of(red=2), tiles=bars)), RED, 2, place(1, 1, 7))
+    assert game.scores() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("argument", "points"),
+    [
+        (place(0, 0, 8), 4),  # BW: the window is in column 1
+        (place(2, 1, 8), 4),  # WB: again
+        (place(0, 1, 8), 2),  # BW: the brick
+    ],
+)
+def test_a_column_of_windows_only_is_worth_four(argument: int, points: int) -> None:
+    bricks_left = [
+        tile(colour, [cell(0, y), cell(1, y), cell(1, y + 1)], cell(0, y))
+        for y, colour in ((0, BLUE), (2, RED), (4, YELLOW))
+    ]
+    white = [cell(1, 6), cell(1, 7)]  # a white tile shows a window
+    game = game_at(seat(hand_of(red=2), tiles=bricks_left, white=white))
+    assert lay(game, RED, 2, argument).scores() == [points, 0]
+
+
+def test_all_lines_of_one_tile_are_scored() -> None:
+    # Rows 0, 1 and 2 lack their last cell; a standing tile of three completes all of them.
+    tiles = [tile(PURPLE, [cell(x, y) for x in range(4)]) for y in (0, 1)]
+    tiles += [tile(YELLOW, [cell(x, 2), cell(x + 1, 2)]) for x in (0, 2)]
+    game = game_at(seat(hand_of(green=3), tiles=tiles))
+    act(game, "BUILD", build(GREEN, 3))
+    act(game, "PLACE", place(1, 4, 0))
+    assert game.scores() == [3, 0]
+    assert (game.phase, game.pending.rewards) == ("COAT", 1)  # row 1 has a coat of arms; (2, 2) was covered before
+
+
+# -- section 3: coats of arms --------------------------------------------------------------------------------
+
+
+def covering(**other: Any) -> Played:
+    """A red tile has just covered (2, 2), on a column of two; nothing else is on the board."""
+    given = {key: other.pop(key) for key in ("abilities", "used", "white") if key in other}
+    mine = seat(hand_of(red=2), tiles=[tile(BLUE, [cell(2, 0), cell(2, 1)])], **given)
+    game = game_at(mine, **other)
+    return lay(game, RED, 2, place(0, 2, 2))
+
+
+def test_a_coat_newly_covered_is_a_reward() -> None:
+    game = covering()
+    assert (game.phase, game.seat, pending(game)) == ("COAT", 0, {"rewards": 1})
+    ground = {cell(x, 0) for x in (0, 1, 3, 4)}
+    assert legal(game, "WHITE") == ground | {cell(2, 3), cell(3, 3)}  # not (3, 1): nothing is below it
+    assert legal(game, "ABILITY") == set(ABILITIES[1:])
+    assert legal(game, "REACTIVATE") == set()
+    act(game, "ABILITY", "both_actions")
+    assert (game.seats[0].abilities, game.seats[0].used) == ({0, 4}, set())  # active
+    assert (game.seat, pending(game)) == (1, {})
+
+
+def test_an_ability_that_is_owned_cannot_be_taken_again_even_if_used() -> None:
+    game = covering(abilities=["any_cards", "both_actions", "additional_card"], used=["both_actions", "any_cards"])
+    assert legal(game, "ABILITY") == {"construction_discount", "change_of_colours"}
+    act(game, "REACTIVATE")
+    assert (game.seats[0].abilities, game.seats[0].used) == ({0, 1, 4}, set())  # all of them
+
+
+def test_denied_abilities_cannot_be_taken() -> None:
+    game = covering(denied=[[1, 4], [2]])
+    assert legal(game, "ABILITY") == {"construction_discount", "change_of_colours"}
+    assert list(game.to_dict())[3:6] == ["players", "denied", "phase"]
+
+
+def test_a_white_tile_has_no_colour_and_leaves_the_supply() -> None:
+    game = covering()
+    act(game, "WHITE", cell(3, 3))
+    assert game.white_tiles == 11
+    assert game.to_dict()["seats"][0]["white"] == [cell(3, 3)]
+    assert (game.seat, pending(game)) == (1, {})
+
+
+def test_no_white_tile_when_none_is_left() -> None:
+    assert legal(covering(white_tiles=0), "WHITE") == set()
+
+
+def test_a_reward_without_a_choice_is_skipped() -> None:
+    game = covering(abilities=ALL_ABILITIES, white_tiles=0)
+    assert (game.seat, game.phase, pending(game)) == (1, "MAIN", {})
+
+
+def two_rewards(**other: Any) -> Played:
+    """A purple bar on column 2 has just covered (2, 2) and closed row 1."""
+    given = {key: other.pop(key) for key in ("abilities", "used", "white", "points") if key in other}
+    tiles = [tile(RED, [cell(x, 0), cell(x + 1, 0), cell(x, 1), cell(x + 1, 1)]) for x in (0, 3)]
+    mine = seat(hand_of(purple=3), tiles=tiles, **given)
+    game = game_at(mine, **other)
+    return lay(game, PURPLE, 3, place(1, 2, 0))  # (2, 0), (2, 1), (2, 2): rows 0 and 1 are full
+
+
+def test_coats_beside_two_rows_are_two_rewards() -> None:
+    tiles = [*layers(1), *(tile(PURPLE, [cell(x, y) for x in range(4)]) for y in (1, 2))]
+    tiles += [tile(YELLOW, [cell(x, 3), cell(x + 1, 3)]) for x in (0, 2)]
+    game = lay(game_at(seat(hand_of(green=3), tiles=tiles)), GREEN, 3, place(1, 4, 1))  # rows 1 and 3 have one
+    assert (game.scores(), pending(game)) == ([3, 0], {"rewards": 2})
+
+
+def test_nothing_of_the_payment_is_left_when_a_coat_is_decided() -> None:
+    tiles = [tile(BLUE, [cell(2, 0), cell(2, 1)])]
+    abilities = ["any_cards", "change_of_colours", "construction_discount"]
+    game = game_at(seat(hand_of(red=1, yellow=1), tiles=tiles, abilities=abilities))
+    act_all(game, ("BUILD", build(RED, 3)), ("USE", "construction_discount"), ("USE", "change_of_colours"))
+    act_all(game, ("RECOLOUR", YELLOW), ("PLACE", place(0, 2, 2)), ("PAY", RED), ("PAY", YELLOW))
+    assert (game.phase, pending(game)) == ("COAT", {"rewards": 1})
+
+
+def test_two_rewards_are_taken_one_after_the_other() -> None:
+    game = two_rewards()
+    assert game.scores() == [3, 0]  # row 0 has bricks, row 1 windows only
+    assert (game.phase, pending(game)) == ("COAT", {"rewards": 2})
+    act(game, "ABILITY", "change_of_colours")
+    assert pending(game) == {"rewards": 1}
+    assert "change_of_colours" not in legal(game, "ABILITY")
+    act(game, "WHITE", cell(4, 2))
+    assert game.seat == 1
+
+
+def test_the_second_reward_may_have_no_choice() -> None:
+    game = two_rewards(abilities=ALL_ABILITIES[:4], white_tiles=0)
+    assert legal(game) == {("ABILITY", "both_actions")}
+    act(game, "ABILITY", "both_actions")
+    assert (game.seat, pending(game)) == (1, {})
+    game = two_rewards(abilities=ALL_ABILITIES, used=["any_cards"], white_tiles=0)
+    assert legal(game) == {("REACTIVATE", 0)}
+    act(game, "REACTIVATE")
+    assert (game.seat, game.seats[0].used) == (1, set())
+
+
+def test_a_white_tile_scores_and_makes_rewards() -> None:
+    # Row 3 lacks (4, 3), below the coat of arms of (4, 4).
+    tiles = [*layers(3), tile(PURPLE, [cell(x, 3) for x in range(4)])]
+    game = game_at(seat(tiles=tiles), phase="COAT", pending={"rewards": 1})
+    act(game, "WHITE", cell(4, 3))
+    assert game.scores() == [1, 0]
+    assert pending(game) == {"rewards": 1}  # one taken, one made: row 3 has a coat of arms
+    act(game, "WHITE", cell(4, 4))
+    assert pending(game) == {"rewards": 1}  # (4, 4) has one too
+    act(game, "WHITE", cell(4, 5))
+    assert (game.seat, game.white_tiles) == (1, 9)
+
+
+def test_both_actions_may_be_flipped_back_by_its_own_turn() -> None:
+    tiles = [tile(BLUE, [cell(2, 0), cell(2, 1)])]
+    game = game_at(seat(hand_of(red=1), tiles=tiles, abilities=["any_cards", "both_actions"]))
+    act_all(game, ("TAKE", 3), ("TAKE", 4), ("USE", "both_actions"))
+    lay(game, RED, 2, place(0, 2, 2))
+    assert pending(game) == {"using": [4], "rewards": 1}
+    act(game, "REACTIVATE")
+    assert (game.seats[0].used, game.seat) == (set(), 1)
+    assert None not in game.display
+
+
+# -- sections 3 and 4: the end -------------------------------------------------------------------------------
+
+
+def test_twelve_points_end_the_game_before_any_coat() -> None:
+    game = two_rewards(points=9)
+    assert game.done
+    assert (game.phase, game.seat, game.round, pending(game)) == ("END", 0, 5, {})
+    assert (game.scores(), game.ranks()) == ([12, 0], [0, 1])
+    assert game.legal_actions() == []
+    with pytest.raises(ValueError, match="the game is over"):
+        game.step(encode("END"))
+    assert ReferenceGame.from_dict(game.to_dict()).to_dict() == game.to_dict()
+
+
+def test_twelve_points_by_a_white_tile_let_other_rewards_lapse() -> None:
+    game = two_rewards(points=8)
+    assert game.scores() == [11, 0]
+    one = game.to_dict()["seats"][0] | {"white": [cell(x, 2) for x in (0, 1, 3)]}
+    game = game_at(one, phase="COAT", pending={"rewards": 2})
+    act(game, "WHITE", cell(4, 2))
+    assert game.done
+    assert (game.scores(), game.ranks()) == ([12, 0], [0, 1])
+    assert pending(game) == {}
+
+
+def test_nothing_is_refilled_after_twelve_points() -> None:
+    tiles = [tile(PURPLE, [cell(x, 0) for x in (0, 1, 2)])]
+    game = game_at(seat(hand_of(red=1), tiles=tiles, points=11, abilities=["any_cards", "both_actions"]))
+    act_all(game, ("TAKE", 3), ("TAKE", 4), ("USE", "both_actions"))
+    lay(game, RED, 2, place(0, 3, 0))
+    assert game.done
+    assert game.display == [0, 1, 2, None, None, 0, 1]
+    assert END_CARD in game.draw_pile
+
+
+@pytest.mark.parametrize(
+    ("slot", "pile", "display"),
+    [
+        (1, [5, 2, 2], [0, None, None, 3, 4, 0, 1]),
+        (1, [4, 5, 2], [0, 4, None, 3, 4, 0, 1]),
+        (0, [5, 2, 2], [None, None, 2, 3, 4, 0, 1]),
+    ],
+)
+def test_the_end_card_ends_the_game_at_once(slot: int, pile: list[int], display: list[int | None]) -> None:
+    game = game_at(seat(hand_of(blue=2)), seat(), to_move=1, draw_pile=pile)
+    act(game, "TAKE", slot)
+    act(game, "TAKE", slot + 1)
+    assert game.done
+    assert (game.phase, game.seat, game.round, pending(game)) == ("END", 1, 5, {})
+    assert game.display == display
+    assert game.draw_pile == [2] * (pile.count(2))
+    assert game.ranks() == [0, 0]
+
+
+def test_an_end_card_that_is_not_reached_ends_nothing() -> None:
+    game = game_at(seat(), seat(), to_move=1, draw_pile=[4, 3, 5])
+    act(game, "TAKE", 1)
+    act(game, "TAKE", 2)
+    assert not game.done
+    assert (game.display, game.seat, game.round) == ([0, 4, 3, 3, 4, 0, 1], 0, 6)
+
+
+@pytest.mark.parametrize("players", [3, 4])
+def test_three_and_four_players_reshuffle_only_when_a_card_is_needed(players: int) -> None:
+    seats = [seat() for _ in range(players)]
+    discarded = hand_of(blue=6, red=9)
+    game = game_at(*seats, draw_pile=[1, 2], discard_pile=discarded)
+    act(game, "TAKE", 5)
+    act(game, "TAKE", 6)
+    assert (game.draw_pile, game.discard, game.display[5:]) == ([], discarded, [1, 2])  # empty, and not shuffled yet
+    assert game.to_dict(0)["end_card"] is False
+    assert "reshuffled" not in game.to_dict(0)
+    act(game, "TAKE", 0)
+    act(game, "TAKE", 1)
+    assert game.discard == hand_of()
+    assert END_CARD in game.draw_pile[:10]  # among the last ten; the bottom is index 0
+    assert sorted([*game.draw_pile, *(card for card in game.display[:2] if card is not None)]) == sorted(
+        [BLUE] * 6 + [RED] * 9 + [END_CARD]
+    )
+    copy = game.to_dict(1)
+    assert copy["end_card"] is True
+    assert copy["reshuffled"] == [game.draw_pile.count(colour) for colour in range(5)]
+    assert copy["draw_pile"] == 14
+
+
+def test_a_reshuffle_in_the_middle_of_a_refill_uses_chance_as_stated() -> None:
+    game = game_at(*[seat() for _ in range(3)], draw_pile=[4], discard_pile=hand_of(green=2, yellow=1))
+    word = 0x0123456789ABCDEF
+
+    def below(n: int) -> int:
+        nonlocal word
+        word = (word + 0x9E3779B97F4A7C15) & (2**64 - 1)
+        return ((mix(word) >> 32) * n) >> 32
+
+    pile = [1, 1, 4]
+    for i in (2, 1):
+        j = below(i + 1)
+        pile[i], pile[j] = pile[j], pile[i]
+    pile.insert(below(4), END_CARD)  # among all, for there are fewer than nine
+    act(game, "TAKE", 0)
+    act(game, "TAKE", 1)
+    assert game.display[0] == 4
+    assert game.to_dict()["chance"] == {"word": f"0x{word:016x}"}
+    if pile[-1] == END_CARD:
+        assert (game.done, game.display[1]) == (True, None)
+    else:
+        assert (game.display[1], game.draw_pile) == (pile[-1], pile[:-1])
+
+
+def test_after_the_end_nobody_is_told_of_a_reshuffle_if_the_end_card_was_drawn() -> None:
+    game = game_at(*[seat() for _ in range(3)], draw_pile=[1, 5, 2, 2])
+    assert game.to_dict(0)["reshuffled"] == hand_of(green=1, purple=2)
+    assert game.observation(0)[-5:] == hand_of(green=1, purple=2)
+    act(game, "TAKE", 0)
+    act(game, "TAKE", 1)
+    assert game.done
+    assert game.to_dict(0)["end_card"] is False
+    assert "reshuffled" not in game.to_dict(0)
+    assert game.observation(0)[-5:] == hand_of()
+    tiles = [tile(PURPLE, [cell(x, 0) for x in (0, 1, 2)])]
+    game = game_at(seat(hand_of(red=2), tiles=tiles, points=11), seat(), seat(), draw_pile=[1, 5, 2])
+    lay(game, RED, 2, place(0, 3, 0))
+    assert game.done  # by points: the pile is what it was
+    assert game.to_dict(0)["reshuffled"] == hand_of(green=1, purple=1)
+    assert game.observation(0)[-5:] == hand_of(green=1, purple=1)
+
+
+def test_a_reshuffle_of_nothing_ends_the_game() -> None:
+    game = game_at(*[seat() for _ in range(4)], draw_pile=[4])
+    act(game, "TAKE", 0)
+    act(game, "TAKE", 1)
+    assert game.done
+    assert game.display == [4, None, 2, 3, 4, 0, 1]
+    assert game.draw_pile == []
+
+
+def test_the_round_counts_turns_of_seat_0() -> None:
+    game = game_at(*[seat() for _ in range(3)], round=3)
+    seen = []
+    for _ in range(7):
+        seen.append((game.seat, game.round))
+        act(game, "TAKE", 0)
+        act(game, "TAKE", 1)
+    assert seen == [(0, 3), (1, 3), (2, 3), (0, 4), (1, 4), (2, 4), (0, 5)]
+
+
+@pytest.mark.parametrize(
+    ("boards", "places"),
+    [
+        ([(3, 2), (3, 2), (3, 2)], [0, 0, 0]),
+        ([(3, 2), (1, 5), (3, 2)], [0, 2, 0]),
+        ([(3, 2), (3, 3), (4, 0)], [2, 1, 0]),  # fewer empty cells break a tie
+        ([(1, 2), (4, 0), (1, 2)], [1, 0, 1]),  # for other places, too
+        ([(0, 3), (0, 1), (0, 2)], [0, 2, 1]),
+    ],
+)
+def test_ties_are_broken_by_empty_cells_and_shared_then(boards: list[tuple[int, int]], places: list[int]) -> None:
+    seats = [
+        seat(points=points, white=[cell(x, 0) for x in range(min(white, 4))] + [cell(0, 1)] * (white > 4))
+        for points, white in boards
+    ]
+    game = game_at(*seats)
+    assert game.ranks() == places
+    assert game.scores() == [points for points, _ in boards]
+
+
+# -- sections 5 and 6: what is shown -------------------------------------------------------------------------
+
+
+def test_a_position_is_read_back_and_has_its_keys_in_order() -> None:
+    game = game_at(seat(hand_of(red=2)), seat(hand_of(blue=1), known=hand_of(blue=1)))
+    assert list(game.to_dict()) == [
+        *("game", "version", "components", "players", "phase", "to_move", "round", "done", "draw_pile"),
+        *("discard_pile", "display", "tile_supply", "white_tiles", "seats", "pending", "chance"),
+    ]
+    copy = game.to_dict(0)
+    assert list(copy) == [
+        *("game", "version", "components", "players", "phase", "to_move", "round", "done", "draw_pile"),
+        *("discard_pile", "end_card", "display", "tile_supply", "white_tiles", "seats", "pending"),
+    ]
+    assert copy["draw_pile"] == len(game.draw_pile)
+    assert copy["end_card"] is True
+    assert copy["seats"][0]["hand"] == hand_of(red=2)
+    assert copy["seats"][1]["hand"] == {"size": 1, "known": hand_of(blue=1)}
+    assert copy["seats"][1]["known"] == hand_of(blue=1)
+
+
+def test_known_cards() -> None:
+    game = game_at(seat(hand_of(red=3, blue=1), known=hand_of(red=1)))
+    lay(game, RED, 2, place(0, 0, 0))
+    assert game.seats[0].known == hand_of()  # two shown, one was known
+
+
+def test_what_cannot_happen_is_refused() -> None:
+    gap = position(display=(None, 1, 2, 3, 4, 0, 1))
+    with pytest.raises(ValueError, match="display"):
+        ReferenceGame.from_dict(gap)
+    ReferenceGame.from_dict(gap | {"pending": {"using": [4]}})  # after both_actions
+    with pytest.raises(ValueError, match="End of Game"):
+        ReferenceGame.from_dict(position(draw_pile=[0, 1]))
+    ReferenceGame.from_dict(position(seat(), seat(), seat()))
+
+
+def test_the_observation_piece_by_piece() -> None:
+    mine = seat(
+        hand_of(blue=1, red=3),
+        tiles=[tile(GREEN, [cell(2, 0), cell(2, 1)]), tile(PURPLE, [cell(2, 2), cell(3, 2), cell(4, 2)])],
+        white=[cell(0, 0)],
+        abilities=["any_cards", "change_of_colours", "construction_discount"],
+        used=["any_cards"],
+        known=hand_of(red=2),
+        points=4,
+    )
+    other = seat(hand_of(yellow=5), known=hand_of(yellow=2), white=[cell(x, 1) for x in range(5)], points=1)
+    game = game_at(mine, other, seat(), denied=[[], [4], []], discard=hand_of(green=3), draw_pile=[*range(5), END_CARD])
+    act_all(game, ("BUILD", build(BLUE, 4)), ("USE", "change_of_colours"), ("RECOLOUR", RED))
+    act_all(game, ("USE", "construction_discount"), ("PLACE", place(1, 0, 1)), ("PAY", BLUE))
+    seen: list[int] = game.observation(1)
+    assert len(seen) == 923
+    assert all(0 <= number <= 127 for number in seen)
+
+    def cut(count: int) -> list[int]:
+        nonlocal seen
+        piece, seen = seen[:count], seen[count:]
+        return piece
+
+    boards = [[cut(CELLS) for _ in range(4)] for _ in range(4)]  # the viewer, then seats 2 and 0, then nobody
+    assert boards[3] == [[0] * CELLS] * 4
+    tiles, number, brick, coat = boards[2]
+    assert {c: tiles[c] for c in range(CELLS) if tiles[c]} == {
+        cell(2, 0): 2,
+        cell(2, 1): 2,
+        cell(0, 0): 6,
+        cell(2, 2): 3,
+        cell(3, 2): 3,
+        cell(4, 2): 3,
+    }
+    assert {c for c in range(CELLS) if number[c] == 2} == {cell(2, 2), cell(3, 2), cell(4, 2)}
+    assert number[cell(0, 0)] == 0
+    assert {c for c in range(CELLS) if brick[c]} == {cell(2, 0), cell(2, 2)}
+    assert {c for c in range(CELLS) if coat[c]} == {cell(4, 4), cell(1, 6), cell(3, 8)}
+    assert [sum(one[3]) for one in boards] == [4, 4, 3, 0]
+    row_coats = [cut(9) for _ in range(4)]
+    assert row_coats == [[0, 0, 0, 1, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 1, 0, 0, 0], [0] * 9]
+    assert [cut(3) for _ in range(4)] == [[1, 5, 1], [1, 0, 0], [1, 3, 4], [0, 0, 0]]
+    assert [cut(5) for _ in range(4)] == [[1, 0, 0, 0, 0], [1, 0, 0, 0, 0], [1, 0, 1, 1, 0], [0] * 5]
+    assert [cut(5) for _ in range(4)] == [[0] * 5, [0] * 5, [1, 0, 1, 1, 0], [0] * 5]
+    assert [cut(5) for _ in range(4)] == [[0, 0, 0, 0, 1], [0] * 5, [0] * 5, [0] * 5]
+    assert cut(8) == [int(phase == "PAY") for phase in PHASES]
+    pile = len(game.draw_pile)
+    assert cut(6) == [3, 1, 5, pile, 1, 6]
+    assert cut(20) == [2, 3, 2, 1, 1, 3, 2, 1, 2, 2, 2, 1, 2, 3, 2, 1, 2, 3, 2, 1]
+    # Nothing taken; discount and change in use; blue 4; red; orientation 1 at (0, 1); two more to pay; no discard.
+    assert cut(13) == [0, 0, 0, 1, 1, 0, 1, 4, RED + 1, 2, cell(0, 1) + 1, game.pending.due, 0]
+    assert cut(5) == hand_of(blue=1)
+    assert cut(1) == [0]
+    assert cut(7) == [1, 2, 3, 4, 5, 1, 2]
+    assert cut(5) == hand_of(yellow=5)
+    assert [cut(5) for _ in range(4)] == [hand_of(yellow=2), hand_of(), hand_of(red=2), [0] * 5]
+    assert cut(5) == hand_of(blue=1, green=3)
+    assert cut(5) == [game.draw_pile.count(colour) for colour in range(5)]  # a pile with the End of Game card
+    assert seen == []
+
+
+def test_the_observation_hides_what_a_seat_may_not_see() -> None:
+    written = position(seat(hand_of(red=2)), seat(hand_of(blue=2)))
+    game = ReferenceGame.from_dict(written)
+    other = ReferenceGame.from_dict(
+        written | {"draw_pile": sorted(written["draw_pile"], reverse=True), "chance": {"word": "0x0000000000000007"}}
+    )
+    assert game.observation(0) == other.observation(0)
+    assert game.to_dict(0) == other.to_dict(0)
+
+
+# -- what must always hold -----------------------------------------------------------------------------------
+
+
+def cards_of(game: ReferenceGame) -> list[int]:
+    """How often each colour occurs in piles, display and hands."""
+    counts = list(game.discard)
+    for card in [*game.draw_pile, *game.display]:
+        if card is not None and card != END_CARD:
+            counts[card] += 1
+    return [count + sum(one.hand[colour] for one in game.seats) for colour, count in enumerate(counts)]
+
+
+def check(game: ReferenceGame) -> None:
+    data, players = game.components, game.players
+    assert cards_of(game) == [data.cards[players - 2]] * 5
+    assert game.phase != "MAIN" or game.pending.using or None not in game.display
+    assert game.done or players > 2 or game.draw_pile.index(END_CARD) <= 9
+    assert game.white_tiles + sum(len(one.white) for one in game.seats) == data.white_tiles
+    for colour in range(5):
+        for size in TILE_SIZES:
+            built = sum((t.colour, t.size) == (colour, size) for one in game.seats for t in one.tiles)
+            assert game.tile_supply[colour][size - 2] + built == data.copies[players - 2][size - 2]
+    for one, dealt in zip(game.seats, data.hands, strict=False):
+        filled, bricks = one.filled(), one.bricks()
+        activated = sum(c in filled for c in data.coats) + sum(row_cells(y) <= filled for y in data.coat_rows)
+        assert len(one.white) + len(one.abilities) - 1 <= activated
+        assert sum(one.hand) - sum(one.known) <= dealt  # all others were taken from the display
+        assert len(filled) == sum(t.size for t in one.tiles) + len(one.white)
+        assert one.used <= one.abilities
+        assert all(known <= held for known, held in zip(one.known, one.hand, strict=True))
+        rows = [2 - bool(bricks & row_cells(y)) for y in range(9) if row_cells(y) <= filled]
+        columns = [4 - 2 * bool(bricks & column_cells(x)) for x in range(5) if column_cells(x) <= filled]
+        assert one.points == sum(rows) + sum(columns)
+    if game.phase == "MAIN":
+        assert all(sum(one.hand) <= data.hand_limit for one in game.seats)
+    assert bool(game.legal_actions()) != game.done
+    if game.phase == "END" and not game.done:
+        assert len(game.legal_actions()) > 1  # the environment takes END if it is the only legal action
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_random_games_keep_their_cards_and_tiles_and_their_masks_are_those_of_the_search(players: int) -> None:
+    for seed in range(6):
+        rng = random.Random(seed)
+        game = ReferenceGame(CopenhagenConfig(num_players=players), seed=seed)
+        choose = choose_rare if seed % 2 else choose_uniformly
+        for count in range(100_000):
+            check(game)
+            if game.done:
+                break
+            if count % 8 == 0:
+                assert brute_force_legal_actions(game) == game.legal_actions()
+            game.step(choose(rng, game))
+        assert game.done
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_built_positions_hold_together_and_their_masks_are_those_of_the_search(players: int) -> None:
+    config = CopenhagenConfig(num_players=players, denied=[[1, 3]] + [[]] * (players - 1) if players == 3 else None)
+    phases: Counter[str] = Counter()
+    for number, written in enumerate(built_position(config, random.Random(f"built {n}")) for n in range(120)):
+        game = ReferenceGame.from_dict(written, config)
+        assert game.to_dict() == written
+        assert ReferenceGame.from_dict(written).to_dict() == written
+        check(game)
+        phases[game.phase] += 1
+        if number % 3 == 0:
+            assert brute_force_legal_actions(game) == game.legal_actions()
+    assert set(phases) == set(PHASES)
+    assert min(phases.values()) >= 3, phases
+
+
+def test_play_goes_on_from_built_positions_to_the_end() -> None:
+    for number, written in enumerate(
+        built_position(CopenhagenConfig(num_players=3), random.Random(f"onward {n}")) for n in range(12)
+    ):
+        rng = random.Random(number)
+        game = ReferenceGame.from_dict(written)
+        while not game.done:
+            game.step(choose_rare(rng, game))
+            check(game)
+
+
+@pytest.mark.parametrize(
+    ("players", "decisions", "games", "tolerance"),
+    [
+        (2, 106, 150, 5),
+        (3, 150, 150, 5),
+        (4, 170, 150, 5),
+        pytest.param(2, 106, 1000, 2, marks=pytest.mark.nightly),
+        pytest.param(3, 150, 1000, 2, marks=pytest.mark.nightly),
+        pytest.param(4, 170, 1000, 2, marks=pytest.mark.nightly),
+    ],
+)
+def test_random_games_are_as_long_as_on_another_implementation(
+    players: int, decisions: int, games: int, tolerance: float
+) -> None:
+    """The mean of 150 games has a standard error of about one."""
+    options, rounds, reshuffled = [], [], 0
+    games = games if JIT else 3
+    for seed in range(games):
+        rng, game = np.random.default_rng(seed), CopenhagenGame(CopenhagenConfig(players), seed=seed, stream=players)
+        again = False
+        while not game.done:
+            legal = game.legal_actions()
+            options.append(len(legal))
+            again = again or bool(players > 2 and game.state.end_card)
+            game.step(int(rng.choice(legal)))
+        assert max(game.scores()) < 12
+        rounds.append(game.round)
+        reshuffled += again
+    if not JIT:
+        return
+    assert abs(len(options) / games - decisions) < tolerance
+    assert 14 < np.mean(rounds) < 24
+    assert 5.5 < np.mean(options) < 7
+    assert max(options) <= 60
+    assert (reshuffled == 0) if players == 2 else (reshuffled > 0.9 * games)

@@ -1,4 +1,4 @@
-"""The rules page of Copenhagen says what code and component file say: its tables, its figures, its section numbers."""
+"""The rules page of Copenhagen agrees with code and component file."""
 
 from __future__ import annotations
 

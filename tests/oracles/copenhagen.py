@@ -18,10 +18,11 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from tests.oracles.shared import Decision, Reference, decode_action, encode_action, first_word, number_actions
 
 COLUMNS: Final = 5
 ROWS: Final = 9
@@ -31,8 +32,6 @@ END_CARD: Final = 5  # the End of Game card; the colors are 0 to 4
 WHITE_TILE: Final = 6  # on the board of an observation; a colored tile is its color + 1
 SEATS: Final = 4  # of an observation
 MOST_SHOWN: Final = 127  # the largest entry of an observation
-MASK64: Final = (1 << 64) - 1
-GOLDEN: Final = 0x9E3779B97F4A7C15
 
 MAIN, TAKE, DISCARD, END = "MAIN", "TAKE", "DISCARD", "END"
 PLACE, RECOLOUR, PAY, COAT = "PLACE", "RECOLOUR", "PAY", "COAT"
@@ -40,9 +39,6 @@ BUILD, USE, WHITE, ABILITY, REACTIVATE = "BUILD", "USE", "WHITE", "ABILITY", "RE
 PHASES: Final = (MAIN, TAKE, DISCARD, END, PLACE, RECOLOUR, PAY, COAT)
 
 ANY_CARDS, ADDITIONAL_CARD, DISCOUNT, CHANGE_OF_COLOURS, BOTH_ACTIONS = range(5)
-
-Decision: TypeAlias = tuple[str, int]
-"""A kind and its argument, e.g. ``("TAKE", 2)`` for the third card of the display."""
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -67,28 +63,17 @@ SIZES_OF_KINDS: Final = {
 @cache
 def action_offsets() -> dict[str, tuple[int, int]]:
     """Return the first id and the number of ids of each kind of action."""
-    table = {}
-    offset = 0
-    for kind, size in SIZES_OF_KINDS.items():
-        table[kind] = (offset, size)
-        offset += size
-    return table
+    return number_actions(SIZES_OF_KINDS)
 
 
 def encode(kind: str, argument: int = 0) -> int:
     """Return the flat id of an action."""
-    offset, size = action_offsets()[kind]
-    if not 0 <= argument < size:
-        raise ValueError(f"{kind}: argument {argument} is outside 0..{size - 1}")
-    return offset + argument
+    return encode_action(action_offsets(), kind, argument)
 
 
 def decode(action: int) -> Decision:
     """Return the action with a flat id."""
-    for kind, (offset, size) in action_offsets().items():
-        if offset <= action < offset + size:
-            return kind, action - offset
-    raise ValueError(f"{action} is no action id")
+    return decode_action(action_offsets(), action)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -173,27 +158,6 @@ def row_cells(y: int) -> frozenset[int]:
 def column_cells(x: int) -> frozenset[int]:
     """Return the cells of a column."""
     return frozenset(COLUMNS * y + x for y in range(ROWS))
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Randomness: one 64-bit key per game, splitmix64
-
-
-def mix(word: int) -> int:
-    """Apply the output function of splitmix64 to a key."""
-    z = word
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK64
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK64
-    return z ^ (z >> 31)
-
-
-def first_word(seed: int, stream: int = 0, episode: int = 0) -> int:
-    """Return the initial random key of a game."""
-
-    def h(x: int) -> int:
-        return mix((x + GOLDEN) & MASK64)
-
-    return h(h(h(seed & MASK64) ^ (stream & MASK64)) ^ (episode & MASK64))
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -335,7 +299,7 @@ class Pending:
 # The game
 
 
-class ReferenceGame:
+class ReferenceGame(Reference):
     """A game, played by flat action ids.
 
     Args:
@@ -344,6 +308,9 @@ class ReferenceGame:
         stream: second part of the seed.
         episode: third part of the seed.
     """
+
+    seats: list[Seat]
+    pending: Pending
 
     def __init__(
         self, config: CopenhagenConfig | None = None, seed: int = 0, stream: int = 0, episode: int = 0
@@ -375,19 +342,13 @@ class ReferenceGame:
 
     # -- public interface ------------------------------------------------------------------------------------
 
-    def legal_actions(self) -> list[int]:
-        """Return the ids of all legal actions, ascending; empty when the game is over."""
-        if self._legal is None:
-            self._legal = sorted(encode(*decision) for decision in self.legal_decisions())
-        return list(self._legal)
+    def encode(self, decision: Decision) -> int:
+        """Return the flat id of an action."""
+        return encode(*decision)
 
-    def step(self, action: int) -> None:
-        """Apply an action, then END if it is the only legal one. Raises ValueError if the action is illegal."""
-        if action not in self.legal_actions():
-            raise ValueError(f"action {action} is illegal in phase {self.phase}; legal: {self.legal_actions()}")
-        self.apply(decode(int(action)))
-        if self.phase == END and self.legal_decisions() == [(END, 0)]:
-            self.apply((END, 0))
+    def decode(self, action: int) -> Decision:
+        """Return the action with a flat id."""
+        return decode(action)
 
     def scores(self) -> list[int]:
         """Return the points per seat (section 4)."""
@@ -400,18 +361,6 @@ class ReferenceGame:
         """
         merits = [(seat.points, -seat.empty_cells()) for seat in self.seats]
         return [sum(other > own for other in merits) for own in merits]
-
-    def clone(self) -> ReferenceGame:
-        """Return an independent copy."""
-        twin = copy.copy(self)
-        twin.tile_supply = [list(row) for row in self.tile_supply]
-        twin.discard = list(self.discard)
-        twin.seats = [seat.clone() for seat in self.seats]
-        twin.pending = self.pending.clone()
-        twin.draw_pile = list(self.draw_pile)
-        twin.display = list(self.display)
-        twin._legal = None
-        return twin
 
     # -- helpers ---------------------------------------------------------------------------------------------
 
@@ -444,22 +393,6 @@ class ReferenceGame:
         return [self.draw_pile.count(colour) for colour in range(len(COLOURS))]
 
     # -- legality (section 3) --------------------------------------------------------------------------------
-
-    def legal_decisions(self) -> list[Decision]:
-        """Return all legal actions, in no particular order; empty when the game is over."""
-        if self.done:
-            return []
-        rules = {
-            MAIN: self._legal_main,
-            TAKE: self._legal_take,
-            DISCARD: self._legal_discard,
-            END: self._legal_end,
-            PLACE: self._legal_place,
-            RECOLOUR: self._legal_recolour,
-            PAY: self._legal_pay,
-            COAT: self._legal_coat,
-        }
-        return list(rules[self.phase]())
 
     def _legal_main(self) -> Iterator[Decision]:
         for colour in range(len(COLOURS)):
@@ -813,19 +746,6 @@ class ReferenceGame:
 
     # -- randomness ------------------------------------------------------------------------------------------
 
-    def _below(self, n: int) -> int:
-        """Return a uniform integer in 0..n-1; one step of splitmix64."""
-        self.word = (self.word + GOLDEN) & MASK64
-        return ((mix(self.word) >> 32) * n) >> 32
-
-    def _shuffled(self, counts: Sequence[int]) -> list[int]:
-        """Return cards with given counts in random order; the next card is the last one."""
-        cards = [colour for colour, count in enumerate(counts) for _ in range(count)]
-        for i in range(len(cards) - 1, 0, -1):
-            j = self._below(i + 1)
-            cards[i], cards[j] = cards[j], cards[i]
-        return cards
-
     def _put_end_card(self) -> None:
         """Insert the End of Game card among the last nine cards of the pile, or all if there are fewer."""
         beneath = self._below(min(len(self.draw_pile), self.components.last_cards - 1) + 1)
@@ -969,14 +889,7 @@ class ReferenceGame:
                 components=position["components"],
             )
         game = cls(config)
-        game.phase = str(position["phase"])
-        game.seat = position["to_move"]
-        game.round = position["round"]
-        game.done = position["done"]
-        game.draw_pile = list(position["draw_pile"])[::-1]
-        game.discard = list(position["discard_pile"])
-        game.display = list(position["display"])
-        game.tile_supply = [list(position["tile_supply"][name]) for name in COLOURS]
+        game._read_frame(position, COLOURS)
         game.white_tiles = position["white_tiles"]
         game.seats = [
             Seat(
@@ -994,7 +907,6 @@ class ReferenceGame:
             for given in position["seats"]
         ]
         game.pending = Pending.from_dict(position["pending"])
-        game.word = int(position["chance"]["word"], 16)
         game._refuse_what_cannot_happen()
         return game
 

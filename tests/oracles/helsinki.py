@@ -18,10 +18,19 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.config import HelsinkiConfig
+from tests.oracles.shared import (
+    Decision,
+    Reference,
+    decode_action,
+    encode_action,
+    first_word,
+    number_actions,
+    spread,
+)
 
 BOARD: Final = 7
 CELLS: Final = BOARD * BOARD
@@ -29,15 +38,10 @@ SPACES: Final = 8
 SLOTS: Final = 8
 UNSEEN_DRAWS: Final = 3
 NORTH, EAST, SOUTH, WEST = range(4)
-MASK64: Final = (1 << 64) - 1
-GOLDEN: Final = 0x9E3779B97F4A7C15
 
 START, MOVE, MAIN, PAY, PLACE = "START", "MOVE", "MAIN", "PAY", "PLACE"
 WILD, LIFT, ROOF, DISCARD, END = "WILD", "LIFT", "ROOF", "DISCARD", "END"
 DRAW, BUILD, USE = "DRAW", "BUILD", "USE"
-
-Decision: TypeAlias = tuple[str, int]
-"""A kind and its argument, e.g. ``("MOVE", 2)`` for three steps (the argument of a move is steps - 1)."""
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -61,28 +65,17 @@ def action_offsets(types: int) -> dict[str, tuple[int, int]]:
         USE: len(BOARD_ACTIONS),
         END: 1,
     }
-    table = {}
-    offset = 0
-    for kind, size in sizes.items():
-        table[kind] = (offset, size)
-        offset += size
-    return table
+    return number_actions(sizes)
 
 
 def encode(kind: str, argument: int, types: int) -> int:
     """Return the flat id of an action."""
-    offset, size = action_offsets(types)[kind]
-    if not 0 <= argument < size:
-        raise ValueError(f"{kind}: argument {argument} is outside 0..{size - 1}")
-    return offset + argument
+    return encode_action(action_offsets(types), kind, argument)
 
 
 def decode(action: int, types: int) -> Decision:
     """Return the (kind, argument) pair of a flat action id."""
-    for kind, (offset, size) in action_offsets(types).items():
-        if offset <= action < offset + size:
-            return kind, action - offset
-    raise ValueError(f"{action} is no action id")
+    return decode_action(action_offsets(types), action)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -173,27 +166,6 @@ def touch(one: Iterable[int], other: Iterable[int]) -> bool:
     """Return whether two sets of cells touch edge to edge."""
     others = set(other)
     return any(near in others for cell in one for near in neighbours(cell))
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Chance: one 64-bit random key per game, splitmix64
-
-
-def mix(word: int) -> int:
-    """Apply the output function of splitmix64."""
-    z = word
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK64
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK64
-    return z ^ (z >> 31)
-
-
-def first_word(seed: int, stream: int = 0, episode: int = 0) -> int:
-    """Return the random key at the start of a game."""
-
-    def h(x: int) -> int:
-        return mix((x + GOLDEN) & MASK64)
-
-    return h(h(h(seed & MASK64) ^ (stream & MASK64)) ^ (episode & MASK64))
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -293,7 +265,7 @@ class Pending:
 # The game
 
 
-class ReferenceGame:
+class ReferenceGame(Reference):
     """A single game, played by flat action ids.
 
     Args:
@@ -301,6 +273,9 @@ class ReferenceGame:
         seed: random seed, any integer (taken modulo 2**64).
         stream: second part of the seed.
     """
+
+    seats: list[Seat]
+    pending: Pending
 
     def __init__(self, config: HelsinkiConfig | None = None, seed: int = 0, stream: int = 0) -> None:
         self.config = HelsinkiConfig() if config is None else config
@@ -336,7 +311,7 @@ class ReferenceGame:
         counts = list(self.components.deck(self.players))
         if self.players == 2:  # one more card of a given number is removed unseen
             number = self.components.any_removed2_number
-            fives = [card for card in _spread(counts) if self.components.card_number(card) == number]
+            fives = [card for card in spread(counts) if self.components.card_number(card) == number]
             if fives:
                 counts[fives[self._below(len(fives))]] -= 1
         self.draw_pile = self._shuffled(counts)  # a stack: the next card is the last one
@@ -344,23 +319,13 @@ class ReferenceGame:
 
     # -- queries ---------------------------------------------------------------------------------------------
 
-    def legal_actions(self) -> list[int]:
-        """Return the ids of all legal actions, ascending; empty when the game is over."""
-        if self._legal is None:
-            self._legal = sorted(self.encode(decision) for decision in self.legal_decisions())
-        return list(self._legal)
-
-    def step(self, action: int) -> None:
-        """Apply an action, and END after it if END alone is legal. Raises ValueError if it is illegal."""
-        if action not in self.legal_actions():
-            raise ValueError(f"action {action} is illegal in phase {self.phase}; legal: {self.legal_actions()}")
-        self.apply(decode(int(action), self.components.types))
-        if self.phase == END and self.legal_decisions() == [(END, 0)]:
-            self.apply((END, 0))
-
     def encode(self, decision: Decision) -> int:
         """Return the flat id of a (kind, argument) pair."""
         return encode(decision[0], decision[1], self.components.types)
+
+    def decode(self, action: int) -> Decision:
+        """Return the (kind, argument) pair of a flat id."""
+        return decode(action, self.components.types)
 
     def scores(self) -> list[int]:
         """Return the points per seat: made during play, plus the board score if the game ended now (section 5)."""
@@ -373,16 +338,10 @@ class ReferenceGame:
 
     def clone(self) -> ReferenceGame:
         """Return an independent copy."""
-        twin = copy.copy(self)
-        twin.tile_supply = [list(row) for row in self.tile_supply]
+        twin = super().clone()
         twin.bonus_cards = list(self.bonus_cards)
-        twin.discard = list(self.discard)
         twin.reshuffled = None if self.reshuffled is None else list(self.reshuffled)
         twin.unseen_draws = [list(cards) for cards in self.unseen_draws]
-        twin.seats = [seat.clone() for seat in self.seats]
-        twin.pending = self.pending.clone()
-        twin.draw_pile = list(self.draw_pile)
-        twin.display = list(self.display)
         return twin
 
     # -- helpers ---------------------------------------------------------------------------------------------
@@ -431,24 +390,6 @@ class ReferenceGame:
         return self._is_wild_card(card) or self.components.card_color(card) == colour
 
     # -- legality (section 3) --------------------------------------------------------------------------------
-
-    def legal_decisions(self) -> list[Decision]:
-        """Return all legal actions, in no particular order; empty when the game is over."""
-        if self.done:
-            return []
-        rules = {
-            START: self._legal_start,
-            MOVE: self._legal_move,
-            MAIN: self._legal_main,
-            PAY: self._legal_pay,
-            PLACE: self._legal_place,
-            WILD: self._legal_wild,
-            LIFT: self._legal_lift,
-            ROOF: self._legal_roof,
-            DISCARD: self._legal_discard,
-            END: self._legal_end,
-        }
-        return list(rules[self.phase]())
 
     def _legal_start(self) -> Iterator[Decision]:
         for space in range(SPACES):
@@ -954,21 +895,6 @@ class ReferenceGame:
                 points += data.points_line
         return points
 
-    # -- chance ----------------------------------------------------------------------------------------------
-
-    def _below(self, n: int) -> int:
-        """Return a uniform integer in 0..n-1; one step of splitmix64."""
-        self.word = (self.word + GOLDEN) & MASK64
-        return ((mix(self.word) >> 32) * n) >> 32
-
-    def _shuffled(self, counts: list[int]) -> list[int]:
-        """Return the cards of a composition in random order; the next card is the last one."""
-        cards = _spread(counts)
-        for i in range(len(cards) - 1, 0, -1):
-            j = self._below(i + 1)
-            cards[i], cards[j] = cards[j], cards[i]
-        return cards
-
     # -- positions as data -----------------------------------------------------------------------------------
 
     def to_dict(self, seat: int | None = None) -> dict[str, Any]:
@@ -1044,15 +970,8 @@ class ReferenceGame:
                 components=position["components"],
             )
         game = cls(config)
-        game.phase = str(position["phase"])
-        game.seat = position["to_move"]
-        game.round = position["round"]
+        game._read_frame(position, COLOURS)
         game.last_round = position["last_round"]
-        game.done = position["done"]
-        game.draw_pile = list(position["draw_pile"])[::-1]
-        game.discard = list(position["discard_pile"])
-        game.display = list(position["display"])
-        game.tile_supply = [list(position["tile_supply"][name]) for name in COLOURS]
         game.wild_supply = position["wild_tiles"]
         game.superstructure_supply = position["superstructures"]
         game.bonus_cards = sorted(position["bonus_cards"])
@@ -1080,13 +999,7 @@ class ReferenceGame:
         game.reshuffled = list(pending.pop("reshuffled")) if "reshuffled" in pending else None
         game.unseen_draws = [list(cards) for cards in pending.pop("unseen_draws", [[]] * game.players)]
         game.pending = Pending(**{**pending, "paid": list(pending.get("paid", []))})
-        game.word = int(position["chance"]["word"], 16)
         return game
-
-
-def _spread(counts: Iterable[int]) -> list[int]:
-    """Yield the cards of a composition one by one, ascending by type."""
-    return [card for card, count in enumerate(counts) for _ in range(count)]
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -1,1 +1,1 @@
-"""What several test modules need: built positions, policies, the observation restated, the comparison itself."""
+"""Helpers of several test modules."""

@@ -1,4 +1,4 @@
-"""The kernels and the plain rules side by side: every step is compared in every field, and what happened is counted."""
+"""The kernels and the reference of Helsinki play the same games: every step is compared, and events are counted."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ RARE = (
     "discards at the end of a turn with a lifted limit",
     "dry roads bonus",
 )
-"""What has to happen often enough for the comparison to mean something."""
+"""Rare events that the comparison must include."""
 
 
 class Pair(GamePair):
-    """One game, played by both implementations."""
+    """A game of Helsinki in both implementations."""
 
     def __init__(self, game: HelsinkiGame, reference: ReferenceGame, seen: Counter[str], origin: str) -> None:
         self._legal_before: list[int] = []
@@ -69,7 +69,7 @@ class Pair(GamePair):
 
     @classmethod
     def at(cls, position: Position, seen: Counter[str], kind: str = "built positions") -> Pair:
-        """A game that stands at a position."""
+        """A game at a position."""
         seen[kind] += 1
         return cls(notation.from_dict(position), ReferenceGame.from_dict(position), seen, f"one of the {kind}")
 
@@ -84,7 +84,7 @@ class Pair(GamePair):
         return "; ".join(f"{name}: kernel {a.tolist()}, plain {b.tolist()}" for (name, a), b in pairs if (a != b).any())
 
     def compare_scores(self) -> None:
-        """Compare them where they may have changed."""
+        """Compare scores after actions that may change them."""
         if (
             self.last
             and not self.game.done
@@ -94,10 +94,7 @@ class Pair(GamePair):
         self.compare_numbers("scores", "ranking")
 
     def compare_searched_mask(self) -> None:
-        """Compare the mask with a search.
-
-        The search tries the subsets of a hand; hands beyond anything that play leads to are left out.
-        """
+        """Compare the mask with a search, except for hands too large for a search of their subsets."""
         if sum(self.reference.seats[self.reference.seat].hand) <= 12:
             self.compare_search(brute_force_legal_actions(self.reference))
 
@@ -149,7 +146,7 @@ class Pair(GamePair):
         seen["dry roads bonus"] += bonuses[1] - bonuses[0]
 
     def play(self, choose: Choice, most: int = 100_000, search_every: int = 0) -> None:
-        """Play on to the end, or for so many decisions; every so-manyth mask is also searched."""
+        """Play at most `most` actions; compare every `search_every`-th mask with a search."""
         for count in range(most):
             if search_every and count % search_every == 0:
                 self.compare_searched_mask()
@@ -163,7 +160,7 @@ _SCORING = ("START", "PLACE", "WILD", "LIFT", "ROOF", "USE")
 
 
 def random_config(rng: random.Random, components: str = "") -> HelsinkiConfig:
-    """Settings with everything in them: both component files (or the one given), covers, denials, Dry roads."""
+    """Return a random configuration of component file (unless given), covered and denied actions, and Dry roads."""
 
     def some(chance: float) -> list[int]:
         return [action for action in range(len(BOARD_ACTIONS)) if rng.random() < chance]
@@ -179,7 +176,7 @@ def random_config(rng: random.Random, components: str = "") -> HelsinkiConfig:
 
 
 def random_game(number: int, seen: Counter[str], search_every: int = 0, components: str = "") -> None:
-    """Compare one whole game with random settings, from the deal to the end."""
+    """Compare one whole game with a random configuration."""
     rng = random.Random(f"game {number}")
     style = rng.choice(policies.STYLES)
     pair = Pair.dealt(random_config(rng, components), rng.getrandbits(64), seen)
@@ -187,7 +184,7 @@ def random_game(number: int, seen: Counter[str], search_every: int = 0, componen
 
 
 def rich_game(number: int, seen: Counter[str], search_every: int = 0, components: str = "") -> None:
-    """The same with all coats of arms won before the first turn."""
+    """Compare one whole game in which all coats of arms are in the meadows at the start."""
     rng = random.Random(f"rich game {number}")
     style = rng.choice(policies.STYLES[1:])
     position = rich_deal(notation.to_dict(HelsinkiGame(random_config(rng, components), seed=rng.getrandbits(64))))
@@ -196,7 +193,7 @@ def rich_game(number: int, seen: Counter[str], search_every: int = 0, components
 
 
 def built_position(number: int, seen: Counter[str], search_every: int = 0, components: str = "") -> None:
-    """Compare the first turns after a built position; themes take turns."""
+    """Compare the first turns after a built position; consecutive numbers use consecutive themes."""
     rng = random.Random(f"position {number}")
     style = rng.choice(("rare", "rare", "eager", "builder", "uniform"))
     pair = Pair.at(build(rng, THEMES[number % len(THEMES)], components=components), seen)

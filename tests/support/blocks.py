@@ -1,4 +1,4 @@
-"""The blocks of code in the documentation, and where they are run: a copy of the repository, a new environment."""
+"""The code blocks of the documentation, and where they run: a copy of the repository, a new environment."""
 
 from __future__ import annotations
 

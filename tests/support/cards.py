@@ -1,4 +1,4 @@
-"""Graphics cards where there are none: one that only collects what it is asked to run, and one that is simulated."""
+"""Simulated graphics cards: one that records the requested kernels, and one that runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions in the last turn of a game in which what is to be done is plain to see."""
+"""Positions in the last turn of a game in which the best action is obvious."""
 
 from __future__ import annotations
 

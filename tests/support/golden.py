@@ -1,14 +1,14 @@
-"""What the golden data say, computed anew: perft counts, playthroughs and the signature.
+"""Computation of the golden data: perft counts, playthroughs and the signature.
 
-Nothing here depends on the library's own ways to choose decisions, so golden data change only with the rules, with what
-a seat is shown, or with how a state is kept.
+No function here uses the library's own choice of actions. Golden data therefore change only with the rules, the
+observation or the state.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.game import action_table
 from helsinki_env.games.helsinki.state import States
-from tests.oracles.helsinki import GOLDEN, MASK64, decode, mix
+from tests.oracles.helsinki import decode
+from tests.oracles.shared import GOLDEN, MASK64, mix
 from tests.support.positions import Position, rich_deal
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -32,13 +33,13 @@ PLAYTHROUGHS = TESTS / "playthroughs"
 SIGNATURE = TESTS / "signature.json"
 
 
-# Perft: how many sequences of decisions there are
+# Perft: the number of action sequences
 
 
 def perft(game: Any, depth: int) -> tuple[list[int], dict[str, int]]:
-    """Return the number of sequences of 1, 2, .. `depth` decisions, and how those of full length divide by the first.
+    """Return the number of sequences of 1, 2, .. `depth` actions, and those of full length by their first action.
 
-    A sequence that ends the game earlier is not counted as a longer one. END taken by the environment counts nothing.
+    Sequences that end the game earlier do not count as longer ones. An END that the environment takes does not count.
     """
     tables, states, masks = game.config.tables[0], game._states.copy(), game.action_mask()[None]
     counts, first = [], np.zeros(0, np.int64)
@@ -53,7 +54,7 @@ def perft(game: Any, depth: int) -> tuple[list[int], dict[str, int]]:
 
 
 def plain_perft(reference: Any, game: Any, depth: int) -> tuple[list[int], dict[str, int]]:
-    """The same by the plain rules, with the names that `game` has for decisions."""
+    """Return the same by the reference, with the action names of `game`."""
     counts = [0] * depth
 
     def count(one: Any, done: int) -> int:
@@ -77,27 +78,27 @@ def _name(game: Any, action: int) -> str:
 
 
 def game_at(name: str, position: Position) -> Any:
-    """The game of that name at a position."""
+    """Return the game of that name at a position."""
     read = spec_by_name(name).from_dict
     assert read is not None
     return read(position)
 
 
 def perft_text(data: dict[str, Any]) -> str:
-    """Return a perft file: the position in one line, everything else to be read."""
+    """Return a perft file with the position in one line."""
     position = json.dumps(data["position"])
     shown = json.dumps(data | {"position": "POSITION"}, indent=1)
     return shown.replace('"POSITION"', position) + "\n"
 
 
 def perft_anew(path: Path, name: str) -> str:
-    """Return a perft file as it should be, from the position and the depth that it states."""
+    """Return the correct perft file for the position and the depth of a file."""
     data = json.loads(path.read_text())
     counts, divided = perft(game_at(name, data["position"]), len(data["counts"]))
     return perft_text(data | {"counts": counts, "divided": divided})
 
 
-# Playthroughs: one game a file, to be read
+# Playthroughs: one readable game per file
 
 
 def playthrough_start(name: str) -> HelsinkiGame:
@@ -110,7 +111,7 @@ def playthrough_start(name: str) -> HelsinkiGame:
 
 
 def playthrough(name: str) -> str:
-    """Return a game as text: each decision with what was legal, what was seen, and what it changed."""
+    """Return a game as text: each action with the mask, the observation and the changes."""
     game = playthrough_start(name)
     settings = {key: value for key, value in game.config.to_dict().items() if key != "reward"}
     first = notation.to_dict(game)
@@ -123,7 +124,7 @@ def playthrough(name: str) -> str:
 def followed(
     game: Any, pick: Callable[[int], int], changed: Callable[[Position, Position], Iterable[str]]
 ) -> Iterator[str]:
-    """Play a game to its end, and yield each decision with what was legal, what was seen, and what it changed."""
+    """Play a game to its end, and yield each action with the mask, the observation and the changes."""
     number, word, before = 0, 1, game.to_dict()
     while not game.done:
         number, word = number + 1, (word + GOLDEN) & MASK64
@@ -144,7 +145,7 @@ def position_digest(game: Any) -> str:
 
 
 def _pick(game: HelsinkiGame, word: int) -> int:
-    """Three times of four a build or an action of the action board where there is one."""
+    """Return a build or a board action with probability 3/4 if there is one, otherwise any legal action."""
     legal = [int(action) for action in game.legal_actions()]
     kinds = [decode(action, game.config.component_set.types)[0] for action in legal]
     liked = [action for action, kind in zip(legal, kinds, strict=True) if kind in ("BUILD", "USE")]
@@ -153,7 +154,7 @@ def _pick(game: HelsinkiGame, word: int) -> int:
 
 
 def changes(game: HelsinkiGame, before: Position, after: Position) -> list[str]:
-    """Say what differs between two positions, one thing an item."""
+    """Return the differences of two positions, one per item."""
     found = []
     for key, old in before.items():
         new = after[key]
@@ -230,16 +231,16 @@ GROUPS: dict[str, tuple[int, HelsinkiConfig, bool]] = {
         True,
     ),
 }
-"""Number of games, settings, and whether all coats of arms are in the meadows from the start."""
+"""Number of games, configuration, and whether all coats of arms are in the meadows at the start."""
 
 FIRST = 2
-"""So many games of each group have a digest of their own, for runs without the compiler."""
+"""Number of games of each group with their own digest, for runs without the compiler."""
 
 
 def signature(games: int | None = None) -> dict[str, Any]:
-    """Play the fixed games with the batch kernels; `games`: only so many of each group.
+    """Play the fixed games with the batch kernels, at most `games` of each group.
 
-    Every 16 decisions and at the end the states (field by field, in alphabetical order), the masks and the
+    Every 16 actions and at the end the states (field by field, in alphabetical order), the masks and the
     observations of the seats to move go into a digest.
     """
     groups = {}
@@ -276,8 +277,8 @@ def play_games(
     """Play the fixed games of a group with the batch kernels.
 
     Returns:
-        what the signature says of every group, the last states, the places of the seats, and how often each kind of
-        action was taken.
+        the entries of a group in the signature, the last states, the ranks of the seats, and the count of each kind
+        of action.
     """
     spec, tables = spec_of(config), config.tables[0]
     states = spec.new_states(config, games)
@@ -327,7 +328,7 @@ def digest_batch(
 
 
 def mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """`mix` of many words."""
+    """Apply `mix` to many keys."""
     z = words.copy()
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
@@ -338,7 +339,7 @@ def mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 def pick_batch(
     masks: npt.NDArray[np.int8], words: npt.NDArray[np.uint64], kind_of: npt.NDArray[Any], liked: Sequence[int]
 ) -> npt.NDArray[np.int64]:
-    """Three times of four an action of a liked kind where there is one; for a game that is over it does not matter."""
+    """Return an action of a preferred kind with probability 3/4 if there is one; any number for finished games."""
     rows, legal = np.nonzero(masks.view(np.bool_))
     good = np.isin(kind_of[legal], liked)
     every, few = (chosen_of(rows[pick], legal[pick], words) for pick in (np.ones_like(good), good))
@@ -367,10 +368,17 @@ NAMES = ("two_players", "three_players", "four_players", "dry_roads")
 """The playthroughs."""
 
 
+def files_of(
+    folder: Path, game: str, playthroughs: Mapping[str, Callable[[], str]], signed: Callable[[], dict[str, Any]]
+) -> Iterator[tuple[Path, Callable[[], str]]]:
+    """Yield every golden file of a game with a function that returns its text."""
+    for path in sorted((folder / "perft").glob("*.json")):
+        yield path, partial(perft_anew, path, game)
+    for name, text in playthroughs.items():
+        yield folder / "playthroughs" / f"{name}.txt", text
+    yield folder / "signature.json", lambda: signature_text(signed())
+
+
 def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
-    """Every golden file, and what makes its text. Perft files state their positions themselves."""
-    for path in sorted(PERFT.glob("*.json")):
-        yield path, partial(perft_anew, path, "helsinki")
-    for name in NAMES:
-        yield PLAYTHROUGHS / f"{name}.txt", partial(playthrough, name)
-    yield SIGNATURE, lambda: signature_text(signature())
+    """Yield every golden file of Helsinki with a function that returns its text."""
+    return files_of(PERFT.parent, "helsinki", {name: partial(playthrough, name) for name in NAMES}, signature)

@@ -1,4 +1,4 @@
-"""Commands that are killed on the way, as a machine does that goes down."""
+"""Commands that are killed or stopped while they run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 #: Seconds: long enough for the busiest machine.
@@ -24,3 +25,20 @@ def killed_while_it_plays(command: list[str], folder: Path) -> None:
             time.sleep(0.002)
         os.kill(process.pid, signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
+
+
+def signalled_after_save(
+    words: Sequence[str], state: Path, number: int | None, wait: float, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a command and send it a signal, if any, `wait` seconds after it has written `state`."""
+    before = state.stat().st_mtime_ns if state.exists() else 0
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        if number is not None:
+            until = time.monotonic() + _PATIENCE
+            while process.poll() is None and (not state.exists() or state.stat().st_mtime_ns == before):
+                assert time.monotonic() < until
+                time.sleep(0.02)
+            time.sleep(wait)
+            process.send_signal(number)
+        shown, errors = process.communicate()
+    return subprocess.CompletedProcess(words, process.returncode, shown, errors)

@@ -1,4 +1,4 @@
-"""A local endpoint that answers as language models do."""
+"""A local endpoint with the interface of language models."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def completion(text: Any, prompt: int = 100, written: int = 10) -> Answer:
 
 
 def last_choice(body: dict[str, Any]) -> str:
-    """The notation of the last legal action that a conversation lists."""
+    """Return the notation of the last legal action in a conversation."""
     listed = re.findall(r"(?m)^\d+: .* \(([A-Z].*)\)$", body["messages"][1]["content"])
     return str(listed[-1])
 
 
 class Endpoint:
-    """The server's address and what it has received."""
+    """The address of the server and the received requests."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -42,7 +42,7 @@ class Endpoint:
 
 @contextmanager
 def endpoint(respond: Respond) -> Iterator[Endpoint]:
-    """Serve on this machine; None as an answer is silence until the end."""
+    """Run the server during the block; for the answer None it never replies."""
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):

@@ -64,7 +64,7 @@ def _played(rng: random.Random, game: HelsinkiGame, style: str) -> Iterator[Hels
 
 
 def starts(seed: int, games: int, components: Sequence[str]) -> list[Position]:
-    """Return positions to begin with: some of each of so many games, and as many built ones."""
+    """Return positions of `games` random games and as many built positions."""
     rng = random.Random(f"starts {seed}")
     found = []
     for number in range(games):
@@ -123,7 +123,7 @@ class _Change:
     # Cards
 
     def take_card(self) -> int | None:
-        """Take a card from somewhere."""
+        """Take a card from a random place."""
         rng, position = self.rng, self.position
         where = rng.choice(("pile", "pile", "discard", "hand", "hand", "display"))
         if where == "pile" and position["draw_pile"]:
@@ -150,7 +150,7 @@ class _Change:
         return int(card)
 
     def give_card(self, card: int) -> None:
-        """Put a card somewhere."""
+        """Put a card in a random place."""
         rng, position = self.rng, self.position
         where = rng.choice(("pile", "discard", "hand", "hand"))
         if where == "pile":
@@ -163,7 +163,7 @@ class _Change:
             seat["known"][card] += rng.random() < 0.5
 
     def cards_move(self) -> None:
-        """Some cards go somewhere else."""
+        """Move some cards."""
         for _ in range(self.rng.choice((1, 1, 3, 10))):
             card = self.take_card()
             if card is not None:
@@ -219,7 +219,7 @@ class _Change:
                 position["pending"]["unseen_draws"] = draws
 
     def cards_become_known(self) -> None:
-        """Everybody saw other cards being taken."""
+        """Change the known cards of hands."""
         seat = self.anyone()
         seat["known"] = [self.rng.randint(0, count) for count in seat["hand"]]
 
@@ -257,7 +257,7 @@ class _Change:
                 self.cover(seat, set(cells))
 
     def tile_is_taken(self) -> None:
-        """A tile goes back, with what stands on it."""
+        """A tile returns to the supply with its superstructures."""
         seat = self.anyone()
         if not seat["pavilions"]:
             return
@@ -347,7 +347,7 @@ class _Change:
         me["used"] = sorted({*me["used"], *(BOARD_ACTIONS.index(name) for name in names)})
 
     def limit_is_lifted(self) -> None:
-        """Somebody may hold as many cards as they like."""
+        """Lift the hand limit of a seat."""
         seat = self.anyone()
         seat["limit_lifted"] = self.rng.random() < 0.8
         if seat["limit_lifted"]:
@@ -391,7 +391,7 @@ class _Change:
     # The decision in progress
 
     def turn_stands_elsewhere(self) -> None:
-        """Another phase, of whoever is to move, with what it needs."""
+        """Change to another phase with its pending fields."""
         position, rng = self.position, self.rng
         if position["done"] or position["phase"] == "START":
             return
@@ -423,7 +423,7 @@ class _Change:
             self.marked("move_1_to_6" if steps == 6 else "move_1_to_5")
 
     def _begun(self, building: bool = False) -> dict[str, bool]:
-        """What has happened in the turn already: something, at its end and while it is built once more."""
+        """Return what has happened in the turn so far."""
         rng = self.rng
         done = rng.choice((("drew",), ("built",), ("drew", "built")))
         if len(done) == 2 or (building and "drew" in done):
@@ -547,7 +547,7 @@ class _Change:
     # Anything
 
     def anything(self) -> None:
-        """One value somewhere becomes another, or goes, or comes twice."""
+        """Change, remove or repeat one value of the position."""
         rng = self.rng
         holder: Any = self.position
         while True:

@@ -17,13 +17,13 @@ SMALL = NetworkConfig(seat_hidden=16, seat=8, width=32, blocks=1)
 
 
 def untrained(components: str = "default", seed: int = 0) -> Network:
-    """A network as training begins with it."""
+    """Return a network with initial weights."""
     torch.manual_seed(seed)
     return Network(HelsinkiConfig(components=components), SMALL)
 
 
 def opinionated(components: str = "default", seed: int = 0) -> Network:
-    """A network with an opinion of its own on everything, however wrong."""
+    """Return a network with random preferences."""
     network = untrained(components, seed)
     for head in (network.win, network.score, network.trust, network.liking):
         nn.init.normal_(head.weight, std=0.4)
@@ -31,13 +31,13 @@ def opinionated(components: str = "default", seed: int = 0) -> Network:
 
 
 def contrary() -> Network:
-    """A network that takes what the heuristic likes least."""
+    """Return a network that prefers the heuristic's worst action."""
     network = untrained()
     nn.init.constant_(network.trust.bias, -3.0)
     return network
 
 
 def saved(path: Path, network: Network, components: str = "default", **more: Any) -> Path:
-    """Write a network with the least that a description holds."""
+    """Write a network with a minimal description and return its path."""
     content = {"game": HelsinkiConfig(components=components).to_dict(), "network": asdict(network.config)}
     return save_checkpoint(path, network, content | more)

@@ -1,8 +1,8 @@
-"""The notebooks: running them, and keeping of what they put out only what is theirs.
+"""Run the notebooks and store their own outputs only.
 
     python -m tests.support.notebooks [NAME ...]
 
-runs all of them, or those named, from top to bottom and writes their outputs anew.
+runs all or some of them from top to bottom and rewrites their outputs.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def texts(notebook: Notebook) -> list[tuple[str, str]]:
 
 
 def main(names: list[str]) -> None:
-    """Run notebooks and write their outputs anew."""
+    """Run notebooks and rewrite their outputs."""
     for path in [FOLDER / name for name in names] or NOTEBOOKS:
         with tempfile.TemporaryDirectory() as folder:
             notebook = run(path, Path(folder))

@@ -1,4 +1,4 @@
-"""Component files in which the actions of the action board cost something else, or are stronger or weaker."""
+"""Component files with other costs and strengths of board actions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The observation a second time: plain Python over a position dict, written from the documentation's table of pieces.
+"""A second implementation of Helsinki's observation in plain Python, written from the documentation's table of fields.
 
-It shares nothing with the kernel but that table, so that the two can be compared for every seat.
+It shares only that table with the kernel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UNSEEN = 3
 
 
 def observations(position: dict[str, Any], components: Components) -> list[bytes]:
-    """Return what each seat may see of a whole position, as the bytes of the observation."""
+    """Return the observation of each seat in a whole position, as bytes."""
     players = position["players"]
     boards = [_board(seat, components) for seat in position["seats"]]
     facts = [_seat_facts(position, number) for number in range(players)]
@@ -65,7 +65,7 @@ def observations(position: dict[str, Any], components: Components) -> list[bytes
 
 
 def _seen(pieces: list[bytes], order: list[int]) -> bytes:
-    """One piece for each of four seats, own seat first; nothing where nobody sits."""
+    """Return one field for each of four seats, the viewer first; zeros for unused seats."""
     present = b"".join(pieces[seat] for seat in order)
     return present + bytes(len(pieces[0]) * (SEATS - len(order)))
 
@@ -108,7 +108,7 @@ def _table(position: dict[str, Any], viewer: int) -> bytes:
 
 def _pending(pending: dict[str, Any]) -> bytes:
     def code(key: str) -> int:
-        """A cell or card plus one; 0 where there is none."""
+        """Return a cell or card plus one; 0 for None."""
         return int(pending[key]) + 1 if key in pending else 0
 
     return bytes(
@@ -146,5 +146,5 @@ def _flags(members: Iterable[int], size: int) -> bytes:
 
 
 def _codes(values: Sequence[int | None], size: int) -> bytes:
-    """Card types plus one, filled up with 0; None is 0 too."""
+    """Return card types plus one, padded with 0; 0 for None."""
     return bytes(0 if value is None else value + 1 for value in values) + bytes(size - len(values))

@@ -1,22 +1,26 @@
-"""A game played by the kernels and by the plain rules: every step is compared in every field."""
+"""A game in the kernels and in the reference: every step is compared in every field."""
 
 from __future__ import annotations
 
 import json
+import multiprocessing
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
 from helsinki_env.engine.spec import spec_of
+from helsinki_env.utils.machine import cpu_count
 
-__all__ = ["DisagreementError", "GamePair", "too_rare", "what_was_seen"]
+__all__ = ["DisagreementError", "GamePair", "play_in_processes", "too_rare", "what_was_seen"]
 
 Position = dict[str, Any]
 
 
 class DisagreementError(AssertionError):
-    """The two implementations differ; the message says where and how to get there again."""
+    """The two implementations differ; the message names the difference and its reproduction."""
 
 
 class GamePair(ABC):
@@ -31,19 +35,19 @@ class GamePair(ABC):
 
     @abstractmethod
     def observations(self, position: Position) -> Iterable[bytes]:
-        """What each seat may see, by the plain rules."""
+        """Return the observation of each seat by the reference."""
 
     @abstractmethod
     def differing(self, seat: int, expected: bytes) -> str:
-        """Say where the observation of a seat differs."""
+        """Return the differences of the observation of a seat as text."""
 
     @abstractmethod
     def compare_scores(self) -> None:
-        """Compare what the seats have reached."""
+        """Compare scores and ranks."""
 
     @abstractmethod
     def count(self, before: Position, action: int) -> None:
-        """Count what a decision brought about."""
+        """Count the events of an action."""
 
     def name(self, action: int) -> str:
         return spec_of(self.game.config).action_to_string(action, self.game.config)
@@ -75,14 +79,14 @@ class GamePair(ABC):
             self.fail("\n".join([what, *lines]))
 
     def compare_numbers(self, *methods: str) -> None:
-        """Compare what methods of both games return, a number for each seat."""
+        """Compare methods that return a number for each seat."""
         for method in methods:
             found = [int(number) for number in getattr(self.game, method)()]
             if found != (expected := getattr(self.reference, method)()):
                 self.fail(f"{method}: kernel {found}, plain {expected}")
 
     def compare_search(self, searched: list[int]) -> None:
-        """Compare the legal decisions with those after which a search finds a way to complete the turn."""
+        """Compare the legal actions with those after which a search can complete the turn."""
         self.seen["masks searched"] += 1
         if searched != self.legal:
             names = [self.name(action) for action in sorted({*searched} ^ {*self.legal})]
@@ -95,7 +99,7 @@ class GamePair(ABC):
             self.compare_positions(self.game.to_dict(seat), self.reference.to_dict(seat), f"copy for seat {seat}")
 
     def step(self, action: int) -> None:
-        """Take a decision in both, compare, and count what happened."""
+        """Apply an action in both games, compare them, and count events."""
         before = self.position
         self.last = before, action
         self.seen["decisions"] += 1
@@ -105,7 +109,7 @@ class GamePair(ABC):
         self.count(before, action)
 
     def fail(self, what: str) -> None:
-        """Raise an error that says how to get here."""
+        """Raise an error that states how to reproduce the difference."""
         text = [what, f"began as: {self.origin}"]
         if self.last is not None:
             text.append(f"after {self.name(self.last[1])} in {json.dumps(self.last[0])}")
@@ -113,12 +117,12 @@ class GamePair(ABC):
 
 
 def too_rare(seen: Mapping[str, int], rare: Iterable[str], least: int) -> dict[str, int]:
-    """Return what occurred less often than it should."""
+    """Return the events that occurred fewer than `least` times."""
     return {name: seen[name] for name in rare if seen[name] < least}
 
 
 def what_was_seen(seen: Mapping[str, int], groups: Mapping[str, Iterable[str]], rare: Iterable[str], least: int) -> str:
-    """Return what was seen as text, a line each, with a mark where it was too rare."""
+    """Return the counts as text, one line each, with a mark for rare events below `least`."""
     rare, lines = tuple(rare), []
     for title, names in {**groups, f"at least {least} of each": rare}.items():
         lines.append(f"-- {title}")
@@ -126,3 +130,17 @@ def what_was_seen(seen: Mapping[str, int], groups: Mapping[str, Iterable[str]], 
             mark = "  TOO RARE" if names is rare and seen[name] < least else ""
             lines.append(f"{seen[name]:>10,}  {name}{mark}")
     return "\n".join(lines)
+
+
+def play_in_processes(
+    run: Callable[..., Counter[str]], jobs: Sequence[tuple[Any, ...]], table: Callable[[Counter[str], int], str]
+) -> Counter[str]:
+    """Play batches in parallel, print the progress and the table, and return what was seen."""
+    started, seen = time.monotonic(), Counter[str]()
+    with ProcessPoolExecutor(cpu_count(), multiprocessing.get_context("spawn")) as pool:
+        for i, job in enumerate(as_completed([pool.submit(run, *job) for job in jobs]), start=1):
+            seen += job.result()
+            if i % 50 == 0:
+                print(f"{i} of {len(jobs)} batches, {time.monotonic() - started:.0f} s", flush=True)
+    print(f"\n{table(seen, 1000)}\n{time.monotonic() - started:.0f} s")
+    return seen

@@ -1,4 +1,4 @@
-"""Ways to choose among the legal decisions that lead to the rare parts of the rules."""
+"""Policies that reach the rare parts of the rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BUILDING_USES = ("one_card_fewer", "any_card_as_wild", "any_side", "draw_and_bu
 
 
 def choose(rng: random.Random, style: str, game: ReferenceGame, legal: Sequence[int]) -> int:
-    """Return one of the legal decisions."""
+    """Return one of the legal actions."""
     if len(legal) == 1:
         return legal[0]
     if style == "uniform" or rng.random() < 0.15:
@@ -45,7 +45,7 @@ def _weight(style: str, kind: str, argument: int) -> float:
 
 
 def _taking_bonus(game: ReferenceGame, legal: Sequence[int]) -> int | None:
-    """A decision that finishes the roads of the seat to move, if there is one."""
+    """Return an action that completes the roads of the acting seat, if there is one."""
     me = game.seats[game.seat]
     goals = set(game.components.crosswalks)
     if me.bonus is not None or not game.bonus_cards or len(goals - me.roofs()) > 2:

@@ -10,6 +10,8 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from helsinki_env.evaluation.arena.load import RatableGames
+from helsinki_env.evaluation.rating.plackett_luce import Fit, VirtualDraws, maximize_likelihood
+from helsinki_env.evaluation.rating.ratings import RatingModel, bootstrap_fits
 
 
 def simulate(
@@ -63,3 +65,15 @@ def simulate(
         covered=np.where(deck % 2 == 0, (1 << covered) - 1, 0).astype(np.int16),
         denied=(missing @ (1 << np.arange(15))).astype(np.int16),
     )
+
+
+def check_resamples(model: RatingModel, fitted: Fit, count: int) -> None:
+    """Compare bootstrap fits with the maximum of the likelihood of each resample of 20 decks."""
+    samples, rng = bootstrap_fits(model, fitted, count, seed=9), np.random.default_rng(9)
+    draws = rng.multinomial(20, np.full(20, 1 / 20), size=count)
+    size = len(model.virtual.wins)
+    wins, losses = (model.virtual.wins[:, None] * rng.standard_exponential((size, count)) for _ in "wl")
+    for r in range(count):
+        virtual = VirtualDraws(model.virtual.contrasts, wins[:, r], losses[:, r])
+        alone, _ = maximize_likelihood(model.rankings, virtual, model.rankings.counts.T @ draws[r].astype(float))
+        np.testing.assert_allclose(samples[r], alone, atol=1e-4)

@@ -1,4 +1,4 @@
-"""A position in the last round that is won by what brings no points."""
+"""A position in the last round that only an action without points wins."""
 
 from __future__ import annotations
 

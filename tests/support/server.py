@@ -20,7 +20,7 @@ from websockets.sync.client import ClientConnection, connect
 from helsinki_env.utils.yaml_files import configs_folder
 from helsinki_env.web.views import applied
 
-__all__ = ["Line", "Reader", "Server", "decide_first", "seated", "serving"]
+__all__ = ["Line", "Reader", "Server", "decide_first", "killed_at_the_end", "seated", "serving"]
 
 
 #: The folder of the repository, which the processes import.
@@ -101,15 +101,22 @@ class Server:
 
 
 @contextmanager
+def killed_at_the_end(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Kill a process after the block unless it has ended."""
+    try:
+        yield
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+@contextmanager
 def serving(data: Path, *options: str) -> Iterator[Server]:
     """Run a server while the block runs."""
     server = Server(*options, data=data)
-    try:
+    with killed_at_the_end(server.process):
         yield server
-    finally:
-        if server.process.poll() is None:
-            server.process.kill()
-        server.process.communicate()
 
 
 class Reader:

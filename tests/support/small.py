@@ -1,4 +1,4 @@
-"""A component file with hardly any cards and tiles, and numbers at their limits: games end almost at once."""
+"""A component file with few cards and tiles and extreme numbers: games end after a few turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read positions back from their text: a second, independent statement of the format, with nothing but the text."""
+"""Read positions back from their text: a second, independent statement of the format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games of a made-up player whose actions are worth what a formula says of their cost and strength."""
+"""Simulated games in which a formula gives the effect of each action from its cost and strength."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def values(numbers: Sequence[BoardNumber], board: BoardValues) -> dict[tuple[str
 
 
 def simulated(config: TuneConfig, worth: Worth, seed: int, heard: list[str] | None = None) -> Play:
-    """A function that plays screens; `heard` is told of every part."""
+    """Return a function that plays screening experiments and calls `heard` for each part."""
 
     def play(part: str, screens: Sequence[ScreeningRequest]) -> list[ScreeningGames]:
         if heard is not None:

@@ -1,4 +1,4 @@
-"""Games from positions that cannot be played, for drawings, which show whatever a state holds."""
+"""Games from positions that cannot be played, for drawings and for hand-made positions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS: dict[str, tuple[Any, type[Any]]] = {
 
 
 def unchecked(position: Mapping[str, Any], components: Any = None) -> Any:
-    """Return the game of a position whose values fit, by itself or by the facts of another component file."""
+    """Return the game of a position with valid values, with its own or other component facts."""
     read, kind = KINDS[position["game"]]
     config = None
     if components is not None:

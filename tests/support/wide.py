@@ -1,4 +1,4 @@
-"""A component file with as many card types as there may be: records have their wide layout then."""
+"""A component file with the largest number of card types: records have their wide layout."""
 
 from __future__ import annotations
 

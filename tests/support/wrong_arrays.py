@@ -42,7 +42,7 @@ class Called(NamedTuple):
 
     Attributes:
         call: with the arrays by name; returns what can be compared.
-        arrays: right ones, made anew.
+        arrays: returns new valid arrays.
     """
 
     call: Callable[..., Any]
@@ -254,7 +254,7 @@ def saved_actions(env: GameTorchEnv, state: Any) -> Any:
 
 
 def _plain(result: Any) -> bytes:
-    """What came back, to be compared."""
+    """Return a result in a form that can be compared."""
     if isinstance(result, dict):
         return b"".join(_plain(result[key]) for key in sorted(result))
     if isinstance(result, list | tuple):

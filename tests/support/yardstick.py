@@ -1,6 +1,6 @@
-"""What `greedy` of Helsinki decides, as a signature over fixed games: every rating is measured by this player.
+"""The actions of Helsinki's `greedy`, the baseline of all ratings, as a signature over fixed games.
 
-Its decisions are meant to stay as they are; ratings of different times could not be compared otherwise.
+Its actions must not change; otherwise ratings of different dates are not comparable.
 """
 
 from __future__ import annotations
