@@ -47,7 +47,7 @@ def test_games_with_random_numbers_agree(tmp_path: Path) -> None:
     assert seen["game over"] >= 2
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_more_games_with_random_numbers_agree(tmp_path: Path) -> None:
     seen = agree(tmp_path, {"random": range(8, 48), "rich": range(8, 48), "built": range(80, 200)}, 12)
     assert all(seen[f"use {name}"] >= 10 for name in BOARD_ACTIONS)

@@ -95,7 +95,7 @@ def nothing_is_left(folder: Path, scratch: Path) -> bool:
     return list(scratch.iterdir()) == [] and git(folder, "worktree", "list").count("\n") == 1
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_planted_delay_is_found(slower: Path, tmp_path: Path) -> None:
     path, scratch = tmp_path / "found.json", tmp_path / "scratch"
     with start(slower, scratch, "--pairs", "2", "--json", str(path)) as process:

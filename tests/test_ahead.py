@@ -29,7 +29,7 @@ def test_players_and_what_they_need() -> None:
     assert groups_for(player_names()) == ["games", "greedy", "heuristic", "mc", "ismcts", "net"]
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
 def test_who_waits_for_the_compiler_is_told_so_and_waits_once(tmp_path: Path) -> None:
     """Run a user's program and then a command in processes with an empty compile cache."""
@@ -73,7 +73,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
 def test_a_part_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     """The failures: an error, an extra that is not installed, and a worker process that is killed (out of memory)."""

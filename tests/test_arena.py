@@ -644,7 +644,7 @@ def _of_fewer_blocks(games: Path) -> None:
     files.write(chunk, played.played, played.times)
 
 
-@pytest.mark.parametrize("form", ["parquet", "jsonl"])
+@pytest.mark.parametrize("form", ["parquet", pytest.param("jsonl", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("damage", [_vanish, _truncate, _of_another_plan, _of_fewer_blocks])
 def test_a_work_unit_that_is_lost_while_others_are_played_is_not_left_out(
     damage: Callable[[Path], None], form: Any, plan: Plan, finished: Path, tmp_path: Path
@@ -783,7 +783,7 @@ def stop_at(process: subprocess.Popen[str], folder: Path, chunks: int, send: Any
     return process.communicate()[1]
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no process groups to kill")
 @pytest.mark.skipif(not JIT, reason="says nothing more without the compiler, and takes long")
 @pytest.mark.parametrize("game", ["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])

@@ -86,6 +86,7 @@ def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
     assert signal.getsignal(signal.SIGTERM) is handler, "which Ray takes over"
 
 
+@pytest.mark.nightly
 def test_without_an_address_nobody_elses_cluster_is_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ray by itself joins the one that the environment names, or the latest that was started on the machine."""
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")

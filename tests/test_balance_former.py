@@ -154,7 +154,7 @@ def test_a_former_study_without_verdicts_is_refused(published: dict[str, Any], t
         compare_with_baseline(one, one | {"verdicts": []})
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_the_command_tells_it_and_tells_it_again_without_the_former_study(
     compared: dict[str, Any], published: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

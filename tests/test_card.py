@@ -277,6 +277,7 @@ class Riddles(GpuRolloutCollector):
         return super().play(*args)
 
 
+@pytest.mark.nightly
 def test_a_riddle_is_learnt_from_playing_alone() -> None:
     game, right, tempting = riddle()
     network = plain()

@@ -377,7 +377,7 @@ def test_file_systems_without_locks(code: int, without_locks: Callable[[int], di
 
 
 @posix
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("code", CODES[:2], ids=errno.errorcode.get)
 def test_commands_save_where_there_are_no_locks(
     code: int, without_locks: Callable[[int], dict[str, str]], tmp_path: Path
@@ -394,7 +394,9 @@ def test_commands_save_where_there_are_no_locks(
 
 
 @posix
-@pytest.mark.parametrize("code", CODES[:3], ids=errno.errorcode.get)
+@pytest.mark.parametrize(
+    "code", [CODES[0], *(pytest.param(code, marks=pytest.mark.nightly) for code in CODES[1:3])], ids=errno.errorcode.get
+)
 def test_tables_are_kept_where_there_are_no_locks(
     code: int, without_locks: Callable[[int], dict[str, str]], tmp_path: Path
 ) -> None:

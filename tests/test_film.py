@@ -48,7 +48,7 @@ def shown(data: dict[str, Any]) -> list[str]:
 
 
 @EACH_GAME
-@pytest.mark.parametrize("seats", [2, *(pytest.param(seats, marks=pytest.mark.thorough) for seats in (3, 4))])
+@pytest.mark.parametrize("seats", [2, *(pytest.param(seats, marks=pytest.mark.nightly) for seats in (3, 4))])
 def test_every_picture_comes_back_from_little_data(game: TestedGame, seats: int) -> None:
     record = played(game, seats)
     data = make_animation(record)

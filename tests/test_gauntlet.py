@@ -533,6 +533,7 @@ def test_what_a_rating_expects_of_each_opponent(gauntlet: Gauntlet, pins: Refere
 PAGE = "# Players\n\n<!-- written: tiny, rated -->\n<!-- end: tiny, rated -->\nThe end.\n"
 
 
+@pytest.mark.nightly
 def test_the_command_puts_players_on_a_page(
     rated: Path, gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

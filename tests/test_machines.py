@@ -146,7 +146,7 @@ def test_a_closed_stream_is_no_place_for_the_next_file(tmp_path: Path) -> None:
     assert len(list(read_records(tmp_path / "games.jsonl"))) == 2
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(not JIT, reason="takes long without the compiler")
 @pytest.mark.parametrize(
     ("name", "streams"), [*((name, ALL_FULL) for name in WORK if name != "play"), ("train", ALL_CLOSED)]
@@ -233,7 +233,7 @@ def test_a_table_at_the_end_and_file_names_in_any_encoding(encoding: str, tmp_pa
     assert b"mega" in done.stdout
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="names that are no text in the encoding of file names")
 def test_file_names_that_are_no_text(tmp_path: Path) -> None:
     name = os.fsdecode(os.fsencode(tmp_path) + b"/sp\xe4t.jsonl")
@@ -263,7 +263,7 @@ def test_every_command_shows_its_help_in_any_encoding() -> None:
         assert b"\\u" not in shown
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(not JIT, reason="takes long without the compiler")
 @pytest.mark.parametrize("name", [name for name in WORK if name != "play"])
 def test_every_command_works_in_any_encoding(name: str, named: Path, tmp_path: Path) -> None:

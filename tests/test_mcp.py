@@ -267,7 +267,7 @@ def test_a_person_plays_in_the_browser_with_a_client(tmp_path: Path) -> None:
         asyncio.run(played(server))
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_tables_are_those_of_the_browser_and_go_on_in_another_process(tmp_path: Path) -> None:
     async def begun() -> str:
         async with Client(stdio(tmp_path)) as client:

@@ -234,7 +234,7 @@ def told(*words: str, folder: Path) -> list[str]:
     return [line for line in done.stderr.splitlines() if "arning" in line]
 
 
-@pytest.mark.parametrize("players", ["net,net+search:1", "net,random"])
+@pytest.mark.parametrize("players", ["net,net+search:1", pytest.param("net,random", marks=pytest.mark.nightly)])
 def test_simulate_says_it_in_a_line(players: str, mine: Path, tmp_path: Path) -> None:
     words = ("simulate", "--players", players, "--games", "2")
     (line,) = told(*words, "--components", str(mine), folder=tmp_path)
@@ -257,7 +257,7 @@ tables:
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_tournaments_and_ratings_say_it_in_a_line_however_many_processes_play(mine: Path, tmp_path: Path) -> None:
     players = ("--players", "net,net:first,random", "--games", "12", "--unit-games", "4", "--processes", "2")
     assert len(told("arena", *players, "--components", str(mine), "--out", "run", folder=tmp_path)) == 1

@@ -110,7 +110,7 @@ def table(seen: Counter[str]) -> str:
     return "\n".join(f"{count:>12,}  {name}" for name, count in sorted(seen.items()))
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_what_is_accepted_plays_to_its_end_and_can_be_read_all_the_way() -> None:
     components, count = ("default", "alternative"), 1200
     seen = run_batch(range(count), games=20, components=components, share=0.03)

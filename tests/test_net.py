@@ -68,7 +68,7 @@ CHOICES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("name", ["net", "net+search:4"])
+@pytest.mark.parametrize("name", ["net", pytest.param("net+search:4", marks=pytest.mark.nightly)])
 def test_networks_play_alike_whatever_a_program_has_chosen(name: str, choice: str) -> None:
     begin, end = CHOICES[choice]
     for config in (HelsinkiConfig(), CopenhagenConfig()):

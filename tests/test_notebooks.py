@@ -83,6 +83,7 @@ PICTURES = {
 
 #: They train and play tournaments and studies, which tests of their own do as well: run nightly.
 LONG = (
+    "07_rate_your_player",
     "02_train_an_agent",
     "03_benchmark_policies",
     "04_balance",

@@ -108,7 +108,7 @@ def test_what_is_looked_at_besides_changes_nothing_else(game: TestedGame) -> Non
 
 @pytest.mark.thorough
 @EACH_GAME
-@pytest.mark.parametrize("judge", ["net", "net+search:20"])
+@pytest.mark.parametrize("judge", ["net", pytest.param("net+search:20", marks=pytest.mark.nightly)])
 @EACH_NUMBER
 def test_who_ends_the_game_as_the_winner_sees_it(game: TestedGame, judge: str, players: int) -> None:
     """The result of the game is the evaluation of its last action, for each seat."""

@@ -363,7 +363,7 @@ def test_deals_after_a_reshuffle_are_as_likely_as_they_should_be() -> None:
     assert sum(n > 1 for n in found) >= 3
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(not JIT, reason="too slow")
 def test_deals_with_many_cards_alike_are_as_likely_as_they_should_be() -> None:
     found = [_compare_with_all_deals(made_up_reshuffled(number), 0, 10_000) for number in range(20)]

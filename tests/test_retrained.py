@@ -79,7 +79,7 @@ def tables_of(made: Path, part: str) -> dict[str, MatchupGames]:
     return {table.name: table for table in load_run(made / part)}
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_networks_learn_with_all_actions_and_without_each(made: Path, data: dict[str, Any]) -> None:
     names = [f"{kind}-{seed}" for seed in (4, 5) for kind in ("with-all", "without-two_points")]
     assert [one["name"] for one in data["networks"]] == names
@@ -94,7 +94,7 @@ def test_networks_learn_with_all_actions_and_without_each(made: Path, data: dict
     assert len({one["digest"] for one in data["networks"]}) == 4
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, data: dict[str, Any]) -> None:
     tables = tables_of(made, "meetings")
     assert len(data["meetings"]) == 2
@@ -167,7 +167,7 @@ def test_reports_on_the_pages_follow_from_their_numbers_and_the_legend_hides_non
     assert min(words) > max(intervals) + 5
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_the_report_says_it_all(made: Path, data: dict[str, Any]) -> None:
     page = (made / "report" / "retrained.md").read_text()
     for sentence in data["summary"]:

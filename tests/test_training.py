@@ -412,7 +412,7 @@ def played_by(network: Network) -> NetPlayer:
     return NetPlayer(TorchModel(network))
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("players", [(2,), pytest.param((2, 3, 4), marks=pytest.mark.nightly)])
 def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int, ...]) -> None:
     config = PromotionConfig(deals=48, parallel_deals=16, players=players, covered=(0, 9), denied=(0, 9))
@@ -822,7 +822,7 @@ def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
     assert len(steps("strength/2 players against random")) == 3
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_run_goes_on_from_what_was_saved_long_before(preset: Preset, whole: Path, tmp_path: Path) -> None:
     """Nothing is saved but at the end of pretraining and where strength is measured."""
     parts = run_in_parts(preset, tmp_path, [5, 14, 3, 9])
@@ -831,7 +831,7 @@ def test_a_run_goes_on_from_what_was_saved_long_before(preset: Preset, whole: Pa
     check_same(tmp_path, whole)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_run_that_stops_for_want_of_time_goes_on_with_more(
     preset: Preset, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -950,7 +950,7 @@ def test_a_checkpoint_is_whole_whenever_its_writer_is_killed(tmp_path: Path) -> 
     assert int(leftovers) == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
     finished: tuple[Preset, Path], tmp_path: Path
 ) -> None:
