@@ -360,7 +360,7 @@ def test_games_of_another_study_are_not_told_as_its_own(tmp_path: Path, capsys: 
         ({"seed": 1.0}, "seed: found 1.0"),
         ({"classes": [{"player": "random", "games": {2.0: 3}}]}, r"games: found 2\.0"),
         ({"classes": [{"player": "random", "games": {2: 3.0}}]}, r"classes\[0\].games.2: found 3\.0"),
-        ({"classes": [{"player": "random", "games": {2: 3, "2": 4}}]}, "expected numbers of players, each once"),
+        ({"classes": [{"player": "random", "games": {2: 3, "2": 4}}]}, "expected player counts, each once"),
         ({"gate": 3}, "gate: found 3"),
         ({"covers": {"players": 3}}, r"covers\.players: found 3"),
         ({"variants": {"components": ["nowhere"]}}, "nowhere"),

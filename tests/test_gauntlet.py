@@ -620,7 +620,7 @@ def test_a_certificate_that_is_in_the_way_is_named_before_anything_is_played(
     [
         (
             PAGE.replace("<!-- end", "| player |\n| --- |\n| `mine` | 900 |\n<!-- end"),
-            r"'\| `mine` \| 900 \|'.*, expected its cert",
+            r"'\| `mine` \| 900 \|'.* without a certificate",
         ),
         (PAGE.replace("end: tiny", "end: small"), "expected the lines"),
         ("\xff", "found text that is not UTF-8"),

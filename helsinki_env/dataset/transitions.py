@@ -16,7 +16,7 @@ from helsinki_env.data import UserError
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.envs.rewards import reward_of
+from helsinki_env.envs.kernels import reward_of
 from helsinki_env.records import Record, replay_steps
 
 __all__ = ["Column", "DatasetError", "dataset_columns", "openspiel_trajectory", "record_transitions"]
