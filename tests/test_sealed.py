@@ -14,6 +14,7 @@ from helsinki_env.evaluation.gauntlet.certificate import seal_gauntlet, seal_of
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from tests.test_compliance import GAUNTLET
 
+SOURCE = "round 7 of a beacon"
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
 
 
@@ -26,18 +27,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = ["--gauntlet", gauntlet, "--processes", "1"]
     assert main(["evaluate", "reference", *options, "--out", str(folder / "reference")]) == 0
     run = str(folder / "run")
-    assert main(["evaluate", "seal", "greedy", "--gauntlet", gauntlet, "--out", run]) == 0
+    assert main(["evaluate", "seal", "greedy", "--source", SOURCE, "--gauntlet", gauntlet, "--out", run]) == 0
     assert main(["evaluate", "run", "greedy", *options, "--out", run, "--sealed", "a beacon"]) == 0
     return folder
 
 
 def test_the_deals_follow_from_seal_and_text() -> None:
     gauntlet = Gauntlet.from_yaml("helsinki")
-    seals = {seal_of(gauntlet.digest, *player) for player in (("net", "a"), ("net", "b"), ("greedy", None))}
-    assert len(seals) == 3
+    rated = (("net", "a"), ("net", "b"), ("greedy", None))
+    ways = (("quick", SOURCE), ("full", SOURCE), ("quick", "round 8"))
+    seals = {seal_of(gauntlet.digest, *player, *way) for player in rated for way in ways}
+    assert len(seals) == 9
     seeds = {seal_gauntlet(gauntlet, seal, text).seed for seal in seals for text in ("one", "two")}
-    assert len(seeds) == 6
+    assert len(seeds) == 18
     assert gauntlet.seed not in seeds
+
+
+def test_the_spelling_of_the_text_is_no_choice() -> None:
+    gauntlet = Gauntlet.from_yaml("helsinki")
+    assert len({seal_gauntlet(gauntlet, "a", text).seed for text in ("0xAB 12", " 0xab12\n", "0Xab 1 2")}) == 1
 
 
 def test_a_sealed_certificate_is_verified_with_its_deals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,10 +55,12 @@ def test_a_sealed_certificate_is_verified_with_its_deals(folder: Path, capsys: p
     assert certified["seed"] != 7
     words = ["evaluate", "verify", str(certificate), "--gauntlet", str(folder / "tiny.yaml"), "--processes", "1"]
     assert main(words) == 0
-    assert "the same" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "the same" in shown
+    assert f"sealed: {SOURCE}; the text is 'a beacon'" in " ".join(shown.split())
 
 
-@pytest.mark.parametrize(("key", "value"), [("text", "another beacon"), ("seal", "0" * 16)])
+@pytest.mark.parametrize(("key", "value"), [("text", "another beacon"), ("seal", "0" * 16), ("source", "round 8")])
 def test_another_text_or_seal_is_found(
     key: str, value: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,3 +79,6 @@ def test_without_the_players_seal_nothing_is_played(folder: Path, capsys: pytest
     assert "run helsinki evaluate seal first" in capsys.readouterr().err
     assert main([*words, str(folder / "run")]) == 2
     assert "that of random" in capsys.readouterr().err
+    stage = ["evaluate", "run", "greedy", "--stage", "full", *words[3:]]
+    assert main([*stage, str(folder / "run")]) == 2
+    assert "in the stage full" in capsys.readouterr().err

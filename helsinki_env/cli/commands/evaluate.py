@@ -64,8 +64,8 @@ def run(
         out: folder of the run and of certificate.json.
         workers: processes that play the games.
         write: page that gets the player's row, such as docs/leaderboard.md; a folder next to it gets the certificate.
-        sealed: text that became known only after helsinki evaluate seal wrote the player's seal to the folder of the
-            run; seal and text determine the deals.
+        sealed: text from the source of the seal that helsinki evaluate seal wrote to the folder of the run; seal and
+            text determine the deals.
         trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra(workers.extra):
@@ -94,8 +94,8 @@ def run(
             Node(sealed, UserError, "--sealed").text(),
             files_digest(player, chosen.reference.tables[0].config),
         )
-        deals = {"seal": check_seal(out / SEAL_FILE, chosen, player, digest), "text": text}
-        chosen = seal_gauntlet(chosen, **deals)
+        deals = check_seal(out / SEAL_FILE, chosen, player, digest, stage) | {"text": text}
+        chosen = seal_gauntlet(chosen, deals["seal"], text)
     plan = chosen.plan(COUNTED_PREFIX + player, stage)
     if page is not None:  # fail now, not after hours
         if out.resolve().is_relative_to(page.folder.parent):
@@ -137,33 +137,40 @@ def run(
 
 def seal(
     player: Annotated[str, tyro.conf.Positional],
+    source: str,
     gauntlet: str | None = None,
+    stage: str = "quick",
     out: Path = Path("runs/evaluate"),
     trust: bool = False,
 ) -> int:
     """Write the seal of a player, a commitment to its code before the deals of evaluate run --sealed are known.
 
-    Publish the seal. Then agree on a text that is not known yet, such as the value of a random beacon on a later day.
+    Publish the seal before the text of its source is known.
 
-    Example: helsinki evaluate seal net --out runs/sealed
+    Example: helsinki evaluate seal net --source "drand, default network, round 6000000: randomness" --out runs/sealed
 
     Args:
         player: a player, as for evaluate run.
+        source: where everyone finds the text later, such as a round of a public random beacon.
         gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
+        stage: stage of the gauntlet, as for evaluate run.
         out: folder of the run.
         trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("stats"):
         from helsinki_env.agents.registry import files_digest
-        from helsinki_env.evaluation.gauntlet.certificate import SEAL_FILE, write_seal
+        from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, SEAL_FILE, write_seal
 
     player, chosen = _player_name(player), _gauntlet(gauntlet, trust)
     config = chosen.reference.tables[0].config
     check_players([player], config)
+    Node(source, UserError, "--source").text()
+    chosen.plan(COUNTED_PREFIX + player, stage)  # reject an unknown stage
     path = out / SEAL_FILE
     out_file(path)
-    plain_console().print(f"{player}: seal {write_seal(path, chosen, player, files_digest(player, config))}")
-    plain_console().print(f"Wrote {path}; next: helsinki evaluate run PLAYER --out {out} --sealed TEXT")
+    digest = files_digest(player, config)
+    plain_console().print(f"{player}: seal {write_seal(path, chosen, player, digest, stage, source)}")
+    plain_console().print(f"Wrote {path}; next: helsinki evaluate run PLAYER --stage {stage} --out {out} --sealed TEXT")
     return 0
 
 
@@ -224,6 +231,8 @@ def verify(
         f"{claim.path}: {claim.player}{other} has {rating}: all figures follow from the ranks",
         f"{count:,} of {claim.plan.games:,} games replayed with --seed {sample_seed}: the same",
     ]
+    if claim.sealed:
+        lines.append("sealed: {source}; the text is {text!r}".format(**claim.sealed))
     if seed is None and count < claim.plan.games:  # a seed known in advance would reveal the games that are not checked
         share = f"{claim.undetected_fraction(len(chunks)):.1%}"
         lines.append(

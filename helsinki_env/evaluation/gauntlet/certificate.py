@@ -8,8 +8,8 @@ The digest of a certificate detects only accidental changes, because anyone can 
 results from the ranks and replays games.
 
 **Sealed evaluations.** The deals of a gauntlet are public, so a player may be trained on them, or be the best of many
-tries. A *seal* fixes player, files, gauntlet and package before the deals are known. The deals depend on the seal and
-on a text that both sides agree on afterwards, such as the value of a public random beacon at a later date.
+tries. A *seal* fixes player, files, gauntlet, stage and package before the deals are known, and the source of a text,
+such as a round of a public random beacon at a later date. The deals depend on the seal and on that text.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def make_certificate(
     run: Path,
     sealed: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the certificate of a finished run with seal and text, if any; GauntletError if it is invalid."""
+    """Return the certificate of a finished run with seal, source and text, if any; GauntletError if it is invalid."""
     folder = RunFolder.open(run)
     plan, played = folder.plan, list(folder.games())
     if missing := plan.games - sum(len(games.played.rounds) for _, games in played):
@@ -245,6 +245,7 @@ class UnverifiedCertificate:
     plan: Plan
     rating: dict[str, Any]  # the certified rating with its interval
     package: str  # version of the package that played the games
+    sealed: dict[str, str] | None  # seal, source and text of a sealed evaluation
     _chunks: tuple[dict[str, Any], ...]
 
     def sample(self, games: int, seed: int) -> list[WorkUnit]:
@@ -301,7 +302,8 @@ def read_unverified_certificate(
     if data["player_digest"].value != digest:
         data["player_digest"].fail(f"{digest!r}, that of {short_repr(plays)}", "name the rated player")
     chunks = _chunks(data, plan, pins)
-    return UnverifiedCertificate(path, plays, named, plan, data["rating"].value, data["package"].text(), chunks)
+    rating, package, sealed = data["rating"].value, data["package"].text(), data["sealed"].value
+    return UnverifiedCertificate(path, plays, named, plan, rating, package, sealed, chunks)
 
 
 def read_certificate(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> dict[str, Any]:
@@ -385,49 +387,75 @@ SEAL_FILE = "seal.json"
 """Name of the seal in the folder of a run."""
 
 
-def seal_of(gauntlet: str, player: str, player_digest: str | None, package: str = helsinki_env.__version__) -> str:
-    """Return the seal of a player, 16 hexadecimal digits, given the digest of the gauntlet."""
-    return digest_of({"gauntlet": gauntlet, "player": player, "player_digest": player_digest, "package": package})
+def seal_of(
+    gauntlet: str,
+    player: str,
+    player_digest: str | None,
+    stage: str,
+    source: str,
+    package: str = helsinki_env.__version__,
+) -> str:
+    """Return the seal of a player, 16 hexadecimal digits.
+
+    Args:
+        gauntlet: digest of the gauntlet.
+        player: name of the player.
+        player_digest: digest of its files, if any.
+        stage: stage of the gauntlet.
+        source: where the text comes from, which leaves no choice between several texts.
+        package: version of the package.
+    """
+    rated = {"gauntlet": gauntlet, "stage": stage, "player": player, "player_digest": player_digest}
+    return digest_of({**rated, "source": source, "package": package})
 
 
 def seal_gauntlet(gauntlet: Gauntlet, seal: str, text: str) -> Gauntlet:
-    """Return a gauntlet whose deals depend on a seal and a text."""
-    seed = hashlib.sha256(f"{seal} {text}".encode()).digest()[:6]
+    """Return a gauntlet whose deals depend on a seal and on a text without its case and white space."""
+    seed = hashlib.sha256(f"{seal} {''.join(text.casefold().split())}".encode()).digest()[:6]
     return replace(gauntlet, seed=int.from_bytes(seed, "big"))
 
 
-def write_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str | None) -> str:
-    """Write a seal to a file and return it."""
-    seal = seal_of(gauntlet.digest, player, player_digest)
+def write_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str | None, stage: str, source: str) -> str:
+    """Write a seal to a file and return it; see `seal_of`."""
+    seal = seal_of(gauntlet.digest, player, player_digest, stage, source)
     about = {"player": player, "player_digest": player_digest, "package": helsinki_env.__version__}
-    write_json(path, {"seal": seal, "gauntlet": gauntlet.name, "gauntlet_digest": gauntlet.digest, **about})
+    rated = {"gauntlet": gauntlet.name, "gauntlet_digest": gauntlet.digest, "stage": stage}
+    write_json(path, {"seal": seal, "source": source, **rated, **about})
     return seal
 
 
-def check_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str | None) -> str:
-    """Return the seal in a file; GauntletError if it is missing or of another player or version."""
+def check_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str | None, stage: str) -> dict[str, str]:
+    """Return seal and source in a file; GauntletError if it is missing or of another player, stage or version."""
     if not is_file(path):
         raise GauntletError(
             f"{path}: found no seal, expected one from before the text was known; run helsinki evaluate seal first"
         )
-    entry = read_json(path, GauntletError).mapping()["seal"]
-    if entry.value != (seal := seal_of(gauntlet.digest, player, player_digest)):
-        entry.fail(
-            f"{seal!r}, that of {player}", "restore the player's files, or seal it again and wait for another text"
+    data = read_json(path, GauntletError).mapping()
+    source = data["source"].text("the source of the text")
+    if data["seal"].value != (seal := seal_of(gauntlet.digest, player, player_digest, stage, source)):
+        data["seal"].fail(
+            f"{seal!r}, that of {player} in the stage {stage}",
+            "restore the player's files, or seal it again and wait for another text",
         )
-    return seal
+    return {"seal": seal, "source": source}
 
 
 def unseal(certified: Node, gauntlet: Gauntlet) -> Gauntlet:
-    """Return the gauntlet with the deals of a certificate; GauntletError if the seal is of another player."""
+    """Return the gauntlet with the deals of a certificate; GauntletError if the seal is of another player or stage."""
     sealed = certified["sealed"]
     if not sealed.is_present:
         return gauntlet
-    sealed.mapping(("seal", "text"))
-    digest = certified["player_digest"].value
-    seal = seal_of(gauntlet.digest, certified["player"].text("a player"), digest, certified["package"].text())
+    sealed.mapping(("seal", "source", "text"))
+    seal = seal_of(
+        gauntlet.digest,
+        certified["player"].text("a player"),
+        certified["player_digest"].value,
+        certified["stage"].text(),
+        sealed["source"].text(),
+        certified["package"].text(),
+    )
     if sealed["seal"].value != seal:
-        sealed["seal"].fail(f"{seal!r}, that of the player")
+        sealed["seal"].fail(f"{seal!r}, that of player, stage and source")
     return seal_gauntlet(gauntlet, seal, sealed["text"].text())
 
 
