@@ -42,6 +42,7 @@ WORK = {
     "arena": "--players random,greedy --games 4 --processes 1 --out OUT",
     "rate": "GAMES",
     "ladder": "--from-json LADDER --out OUT.md",
+    "dataset": "GAMES --processes 1 --out OUT",
     "evaluate": "verify CERTIFICATE net --games 1 --processes 1",
     "check": "random --rows 5 --json OUT.json",
     "balance": "report --from-json STUDY --out OUT",
