@@ -106,6 +106,19 @@ def test_the_calibration_resumes(tmp_path: Path, monkeypatch: Any) -> None:
     assert not set(done) & set(played[5:])
 
 
+def test_blocks_of_other_players_are_not_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = calibrate.block_file("helsinki", 6, 0, 50)
+    assert calibrate.block_file("helsinki", 6, 0, 50) == before
+    monkeypatch.setattr(calibrate, "files_digest", lambda name, config: "other weights" if name == "net" else None)
+    assert calibrate.block_file("helsinki", 6, 0, 50) != before
+
+
+def test_games_fill_both_seats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        calibrate.main(["helsinki", "--games", "50", "--out", str(tmp_path)])
+    assert "--games: found 50" in capsys.readouterr().err
+
+
 def test_a_block_has_every_deal_from_both_seats() -> None:
     wins = calibrate.block_wins("copenhagen", 1, 0, 12)
     assert len(wins) == 6

@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 
+import helsinki_env
+from helsinki_env.agents.registry import files_digest
+from helsinki_env.data import digest_of
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.utils.files import atomic_write
@@ -24,6 +27,15 @@ from helsinki_env.web.levels import ELO, MIXTURES, ZERO, level, level_name
 _BLOCK = 50
 """Number of games in a block, which is saved as a whole."""
 _SEED = 4711
+
+
+def block_file(game: str, lower: int, block: int, games: int) -> str:
+    """Return the name of the file of a block; other players, networks or package versions have other files."""
+    config = spec_by_name(game).config(num_players=2)
+    pair = [MIXTURES[number - 1] for number in (lower, lower + 1)]
+    networks = [files_digest(name, config) for one in pair for name in (one.weaker, one.stronger)]
+    players = digest_of({"players": pair, "networks": networks, "package": helsinki_env.__version__})
+    return f"{game}-{lower}-{players[:8]}-{block}-{games}.json"
 
 
 def block_wins(game: str, lower: int, block: int, games: int) -> list[float]:
@@ -82,6 +94,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="Folder for finished blocks.")
     parser.add_argument("--write", action="store_true", help="Update level_ratings.json of the package.")
     given = parser.parse_args(arguments)
+    if given.games < 4 or given.games % 4:
+        parser.error(f"--games: found {given.games}, expected a multiple of 4, for both seats of each neighbor")
     given.out.mkdir(parents=True, exist_ok=True)
     wins: dict[int, list[float]] = {}
     last = len(MIXTURES) - 1
@@ -91,7 +105,7 @@ def main(arguments: list[str] | None = None) -> int:
         wins[lower] = []
         for block in range(-(-total // _BLOCK)):
             size = min(_BLOCK, total - block * _BLOCK)
-            file = given.out / f"{given.game}-{lower}-{block}-{size}.json"
+            file = given.out / block_file(given.game, lower, block, size)
             if not file.exists():
                 _write(file, json.dumps(block_wins(given.game, lower, block, size)))
             wins[lower] += json.loads(file.read_text(encoding="utf-8"))
