@@ -1071,7 +1071,7 @@ def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
         ({"tables": [{"players": ["a", "a"]}]}, "tables[0].players: found ['a', 'a']"),
         ({"tables": [{"players": ["a"], "games": 0}]}, "tables[0].games: found 0"),
         ({"tables": [{"players": ["a"], "seats": 5}]}, "tables[0].seats: found 5"),
-        ({"tables": [{"players": ["a"], "game": "none"}]}, "tables[0].game: game: found 'none', which is no file"),
+        ({"tables": [{"players": ["a"], "game": "none"}]}, "tables[0].game: game: found 'none'"),
         ({"tables": [{"players": ["a"], "game": {"seats": 3}}]}, "tables[0].game.seats: no such key (found 3)"),
         ({"tables": [{"players": ["a"], "game": 3}]}, "tables[0].game: found 3"),
         ({"tables": [{"lineups": "ab"}]}, "tables[0].lineups: found 'ab'"),
@@ -1140,7 +1140,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     ("words", "message"),
     [
         (["example", "--games", "3", "--dry-roads"], "--games, --dry-roads: found with the file example"),
-        (["exampel"], "arena: found 'exampel', which is no file; expected the path of a .yaml file"),
+        (["exampel"], "arena: found 'exampel', expected the path of a .yaml file"),
         (["--players", "random,random"], "tables[0].players: found ['random', 'random']"),
         (["--num-players", "5"], "--num-players: found 5"),
         (["--games", "0"], "games: found 0"),

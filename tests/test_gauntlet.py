@@ -404,7 +404,7 @@ def a_program(certified: dict[str, Any]) -> None:
     ("change", "message"),
     [
         (better, r"certified.rating.rating: found "),
-        (other_places, "as the ranks require"),
+        (other_places, "according to the ranks"),
         (no_places, r"chunks\[\d+\].places: found "),
         (impossible, r"chunks\[0\].places: found .*expected for each seat the number of seats"),
         (fewer, r"certified.chunks: found .*expected a list of 6 work units"),

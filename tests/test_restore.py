@@ -294,13 +294,13 @@ OUT_OF_RANGE = {
 }
 #: Entries that contradict others, which the message names.
 CONTRADICTORY = {
-    "helsinki": {"table[1]: found the seat 2": "table[1]=2", "known: found more cards": "known[1,5]=60"},
+    "helsinki": {"table[1]: found 2": "table[1]=2", "known: found more cards": "known[1,5]=60"},
     "copenhagen": {
-        "table[1]: found the seat 2": "table[1]=2",
+        "table[1]: found 2": "table[1]=2",
         "known: found more cards": "known[1,3]=14 known[0,3]=14",
         "reshuffled: found cards": "reshuffled[0]=1",
-        "boards: found numbers of tiles": "boards[1,1,8,4]=22",
-        "pending: found what is not in progress": """
+        "boards: found numbers that form no tile": "boards[1,1,8,4]=22",
+        "pending: found entries that do not fit the phase": """
             pending[0]=1 pending[6]=1 pending[7]=2 pending[8]=2 pending[9]=2 pending[11]=2 paid[2]=2 rewards[0]=2
         """,
     },
@@ -337,7 +337,7 @@ def test_tiles_that_are_none_are_refused(number: int) -> None:
     seen = game.observation()
     numbers = unpack(seen)["boards"][0, 1]
     numbers[tuple(np.argwhere(numbers == 2)[0])] = number  # a cell is taken from a tile
-    with pytest.raises(ObservationError, match=re.escape("observations[0]: boards: found numbers of tiles that are")):
+    with pytest.raises(ObservationError, match=re.escape("observations[0]: boards: found numbers that form no tile")):
         states_from_observations(game.config, seen[None])
 
 

@@ -261,9 +261,10 @@ class TensorRow(NamedTuple):
 
 
 def _tensor_row(config: Any, batch: int, device: str, seconds: float) -> TensorRow:
-    import torch
+    with requires_extra("train"):
+        import torch
 
-    from helsinki_env.envs.tensors import GameTorchEnv
+        from helsinki_env.envs.tensors import GameTorchEnv
 
     env = GameTorchEnv(batch, config, device)
     env.reset(seed=0)

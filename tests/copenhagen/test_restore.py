@@ -193,10 +193,10 @@ def test_a_tile_that_lies_nowhere_and_cards_of_a_third_colour() -> None:
     for cell in (cell for cell in range(45) if filled >> cell & 1):
         seen = changed(game.observation(), "pending", 10, cell + 1)
         seen = changed(seen, "pending", 9, 1)
-        with pytest.raises(ObservationError, match="pending: found what is not"):
+        with pytest.raises(ObservationError, match="pending: found entries that do not fit the phase"):
             states_from_observations(game.config, seen[None])
     other = next(c for c in range(5) if c not in (game.state.tile // 4, game.state.recolour))
-    with pytest.raises(ObservationError, match="pending: found what is not"):
+    with pytest.raises(ObservationError, match="pending: found entries that do not fit the phase"):
         states_from_observations(game.config, changed(game.observation(), "paid", other, 1)[None])
 
 

@@ -34,7 +34,7 @@ def test_actions() -> None:
     found = [(name, int(size), int(first)) for name, size, first, *_ in table(3, "kind")]
     assert found == list(zip(actions.KINDS, actions.KIND_SIZES, actions.KIND_OFFSETS, strict=True))
     assert found == [(name, size, first) for name, (first, size) in action_offsets().items()]
-    assert f"\n{actions.NUM_ACTIONS} actions, " in SECTIONS[3]
+    assert f"There are {actions.NUM_ACTIONS} actions" in SECTIONS[3]
 
 
 def test_size_and_planes_of_the_observation() -> None:
@@ -82,7 +82,7 @@ def test_the_other_facts_of_the_box() -> None:
         "row": (BOX.points_row, BOX.points_row_windows),
         "column": (BOX.points_column, BOX.points_column_windows),
     }
-    assert f"{BOX.goal} points or more end the game" in SECTIONS[3]
+    assert f"With {BOX.goal} points or more, the game ends" in SECTIONS[3]
     assert (BOX.hand_limit, BOX.last_cards) == (7, 10)  # in words there
 
 
