@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 
 import helsinki_env.registration  # noqa: F401  # the environments' ids
+from helsinki_env.data import short_repr
 from helsinki_env.dataset.reading import Dataset
 from helsinki_env.dataset.transitions import DatasetError, record_transitions
 from helsinki_env.records import Record, replay
@@ -29,9 +30,9 @@ def check_dataset_id(dataset_id: str) -> None:
     """Raise DatasetError if an id is invalid, or a Minari dataset with this id exists."""
     try:
         parse_dataset_id(dataset_id)
-    except ValueError as problem:
+    except (TypeError, ValueError):  # Minari converts a missing version to a number
         raise DatasetError(
-            f"--minari: found {dataset_id!r}, expected an id such as 'games/net-v0': {problem}"
+            f"--minari: found {short_repr(dataset_id)}, expected namespaces, name and version such as 'games/net-v0'"
         ) from None
     if Path(get_dataset_path(dataset_id)).exists():
         raise DatasetError(f"--minari: found the dataset {dataset_id}, expected a new id; 'minari delete' removes it")
