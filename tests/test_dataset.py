@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ pytest.importorskip("pyarrow", reason="needs the extra stats")
 
 import pyarrow.parquet as pq
 
+from helsinki_env.agents.net.make import bundled_network
 from helsinki_env.cli.main import main
 from helsinki_env.dataset.reading import Dataset
 from helsinki_env.dataset.transitions import DatasetError, record_transitions
@@ -165,6 +167,24 @@ def test_values_of_an_evaluator(tmp_path: Path) -> None:
     assert not rows["policy"][rows["action_mask"] == 0].any()
 
 
+def test_an_evaluator_with_other_weights_does_not_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network = tmp_path / "network.safetensors"
+    shutil.copy(bundled_network(), network)
+    words = ["--players", "random", "--games", 2, "--shard-games", 2, "--evaluator", f"net:{network}"]
+    dataset(tmp_path / "data", *words)
+    (tmp_path / "data" / "data-00000.parquet").unlink()
+    shutil.copy(bundled_network().parent / "two_players.safetensors", network)
+    assert main(["dataset", *map(str, words), "--out", str(tmp_path / "data")]) == 2
+    assert "evaluator_files" in capsys.readouterr().err
+
+
+def test_language_models_play_where_replaced_actions_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HELSINKI_LLM_URL", "http://127.0.0.1:9")
+        assert main(["dataset", "--players", "llm:listed:a,random"]) == 2
+    assert "play helsinki arena" in capsys.readouterr().err
+
+
 def test_games_from_a_file_and_from_a_tournament(tmp_path: Path) -> None:
     records = list(play_match(["greedy", "random", "random"], games=6, seed=5).records())
     write_records(tmp_path / "games.jsonl", records)
@@ -233,6 +253,32 @@ def test_a_minari_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert "--minari: found the dataset games/greedy-v0, expected a new id" in capsys.readouterr().err
     assert main(["dataset", "--minari", "no/such/id/greedy", "--out", str(tmp_path / "other")]) == 2
     assert "--minari: found 'no/such/id/greedy', expected " in capsys.readouterr().err
+
+
+def test_minari_runs_no_code_of_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    minari = pytest.importorskip("minari", reason="needs the extra minari")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+    ran = tmp_path / "ran"
+    code = f"cProfile:run:__import__('pathlib').Path({str(ran)!r}).touch()"
+    records = [replace(one, players=(code, code)) for one in play_match(["random", "random"], games=2).records()]
+    write_records(tmp_path / "games.jsonl", records)
+    dataset(tmp_path / "data", tmp_path / "games.jsonl", "--minari", "games/other-v0")
+    assert minari.load_dataset("games/other-v0").env_spec.kwargs["opponents"] == "random"
+    assert not ran.exists()
+
+
+def test_an_interrupted_minari_dataset_is_deleted(fresh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("minari", reason="needs the extra minari")
+    from helsinki_env.dataset.minari import write_minari
+
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+
+    def stop(games: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_minari(fresh, "games/half-v0", stop)
+    assert write_minari(fresh, "games/half-v0") > 0
 
 
 # Interrupted and resumed

@@ -153,6 +153,22 @@ def test_games_with_an_own_board_are_played_in_a_moved_folder(tmp_path: Path) ->
         assert server.ask("GET", f"/api/records/{record}")[0] == 200
 
 
+def test_the_database_decides_what_is_on_a_board(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        made = server.ask("POST", "/api/boards", {"values": {"rules.hand_limit": 5}})[1]
+        table = server.make("human", "greedy", options=made)["table"]
+    path = tmp_path / "boards" / f"{made['components']}.yaml"
+    path.write_text(path.read_text().replace("hand_limit: 5", "hand_limit: 6"))
+    store = TableStore(tmp_path)
+    assert store.load(table).config.component_set.hand_limit == 5
+    with store.transaction():
+        store.rows.execute("DELETE FROM boards")
+    path.write_text(path.read_text().replace("hand_limit: 5", "hand_limit: 6"))
+    store.load(table)
+    assert store.rows.execute("SELECT count(*) FROM boards").fetchone() == (0,), "its name is of another content"
+    store.close()
+
+
 def test_games_of_an_earlier_version_have_the_path_of_their_board(tmp_path: Path) -> None:
     before, moved = tmp_path / "before", tmp_path / "moved"
     with serving(before) as server:

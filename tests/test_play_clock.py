@@ -130,6 +130,21 @@ def test_clocks_continue_after_a_restart_and_stand_still_meanwhile(tmp_path: Pat
         assert all(now <= before for now, before in zip(next_clock(line)["left"], left, strict=True))
 
 
+def test_a_clock_waits_until_its_person_has_opened_the_link(server: Server) -> None:
+    made = server.make("human", "human", sharing="links", seed=3, clock=HOURS)
+    keys = [link["link"].partition("#key=")[2] for link in made["links"]]
+    with seated(server, made["table"], keys[0]) as (line, view):
+        mover = 0 if view["decisions"] else 1
+        if not mover:
+            act(line, view)
+            until(line, lambda new: new["type"] == "table" and new["number"] > 0 and not new["decisions"])
+        waiting = next_clock(line, lambda new: new["running"] != 0)
+        assert waiting["running"] is None, "the other person has never been here"
+        with seated(server, made["table"], keys[1]):
+            assert next_clock(line, lambda new: new["running"] is not None)["running"] == 1
+        line.send(json.dumps({"type": "look", "seat": 0}))
+
+
 def test_a_clock_waits_until_its_person_has_the_device(server: Server) -> None:
     table = server.make("human", "human", seed=3, clock=HOURS)["table"]
     with seated(server, table) as (line, view):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from helsinki_env.agents.net.description import DESCRIPTION_KEY
 from helsinki_env.agents.net.make import bundled_network
 from helsinki_env.web.own_players import CHECKPOINTS
 from helsinki_env.web.store import TableStore
@@ -106,6 +107,16 @@ def test_they_are_chosen_on_the_start_page(server: Server, browser: Any) -> None
     view = player.wait(lambda view: view["decisions"])
     assert view["seats"][1]["name"] == "tuesday"
     assert player.wrong == []
+
+
+@pytest.mark.parametrize(
+    "header", [json.dumps({"__metadata__": {DESCRIPTION_KEY: json.dumps({"kind": ["a"]})}}), "[" * 100_000]
+)
+def test_a_spoilt_network_is_not_offered(header: str, server: Server, data: Path) -> None:
+    path = data / CHECKPOINTS / "spoilt.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header.encode())
+    assert "spoilt" not in offered(server, "helsinki")
+    path.unlink()
 
 
 def test_a_game_never_continues_with_other_weights(server: Server, data: Path) -> None:

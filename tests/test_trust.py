@@ -202,6 +202,21 @@ def test_tables_of_a_folder_with_code_are_not_played_on(capsys: pytest.CaptureFi
     check_tables(Path("data"), (), True)
 
 
+def test_tournaments_of_a_folder_with_code_are_not_resumed(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("fastapi", reason="needs the extra play")
+    from helsinki_env.web.store import TableStore
+
+    store = TableStore(Path("data"))
+    with store.transaction():
+        settings = json.dumps({"players": ["greedy", "marking_here:make"], "config": {}})
+        row = ("a", "", 0.0, settings)
+        store.rows.execute("INSERT INTO tournaments (name, title, made, settings) VALUES (?, ?, ?, ?)", row)
+    store.close()
+    assert main(["play", "--data", "data", "--no-open", "--port", "0"]) == 2
+    assert "tables.sqlite: found the player 'marking_here:make'" in capsys.readouterr().err
+    assert not marked()
+
+
 def test_the_check_runs_nothing_itself() -> None:
     for player in CODE:
         with pytest.raises(PlayerError, match=r"some\.yaml: found the player .*--trust, or trust=True in Python"):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import gymnasium
 import numpy as np
 
 import helsinki_env.registration  # noqa: F401  # the environments' ids
+from helsinki_env.agents.registry import is_code
 from helsinki_env.data import short_repr
 from helsinki_env.dataset.reading import Dataset
 from helsinki_env.dataset.transitions import DatasetError, record_transitions
@@ -41,7 +44,8 @@ def check_dataset_id(dataset_id: str) -> None:
 def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], None] = lambda games: None) -> int:
     """Write a dataset as one of Minari, shard by shard, and return its number of episodes.
 
-    The opponents of its environment are the player of the games if there is only one, else random.
+    The opponents of its environment are the player of the games if there is only one and its name runs no code, else
+    random. If writing is interrupted, the incomplete Minari dataset is deleted.
 
     Args:
         folder: folder of a complete dataset.
@@ -55,10 +59,11 @@ def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], 
     dataset = Dataset(folder)
     players, module = dataset.card["players"], f"helsinki_env.{dataset.card['environment']}:"
     options = {name: value for name, value in dataset.card["config"].items() if name != "denied"}
-    options["opponents"] = players[0] if len(players) == 1 else "random"
+    named = len(players) == 1 and not is_code(players[0])  # names in files of others may run code
+    options["opponents"] = players[0] if named else "random"
     name = next(name for name, spec in gymnasium.registry.items() if str(spec.entry_point).startswith(module))
     written = None
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _deleted_on_error(dataset_id):
         warnings.filterwarnings("ignore", module="minari", category=UserWarning)  # no author, no scores
         for shard, entry in enumerate(dataset.card["shards"]):
             episodes = [episode for record in dataset.records([shard]) for episode in _episodes(record)]
@@ -71,6 +76,15 @@ def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], 
                 written.update_dataset_from_buffer(episodes)
             progress(entry["games"])
     return 0 if written is None else int(written.total_episodes)
+
+
+@contextmanager
+def _deleted_on_error(dataset_id: str) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(get_dataset_path(dataset_id), ignore_errors=True)
+        raise
 
 
 def _episodes(record: Record) -> Iterator[EpisodeBuffer]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import helsinki_env
+from helsinki_env.agents.registry import files_digest
 from helsinki_env.data import read_json
 from helsinki_env.dataset.transitions import (
     Column,
@@ -203,6 +204,8 @@ def write_dataset(
         "config_digest": source.config.digest,
         **source.facts,
         "evaluator": evaluator,
+        "evaluator_files": None if evaluator is None else files_digest(evaluator, source.config),
+        "openspiel": openspiel,
         "columns": [{**column._asdict(), "shape": list(column.shape)} for column in columns],
         "games": source.games,
         "shard_games": shard_games,

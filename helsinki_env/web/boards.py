@@ -93,7 +93,7 @@ class Boards:
                 raise ValueError(f"{key}: found nothing, expected a whole number")
             _set(data, key, int(value) if value == int(value) else value)
         content = yaml.safe_dump(data, sort_keys=True)
-        name = f"own-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+        name = _name_of(content.encode())
         if self._content(name) is not None:
             return name
         if self._rows.execute("SELECT count(*) FROM boards").fetchone()[0] >= _MAX_BOARDS:
@@ -141,9 +141,10 @@ class Boards:
             return dict(config)
         name, path = found[1], self._folder / f"{found[1]}.yaml"
         content = self._content(name)
-        if content is None and is_file(path):
-            self._add(name, path.read_text(encoding="utf-8"))  # of an earlier version
-        elif content is not None and not is_file(path):
+        found_content = path.read_bytes() if is_file(path) else None
+        if content is None and found_content is not None and _name_of(found_content) == name:
+            self._add(name, found_content.decode())  # of an earlier version
+        elif content is not None and found_content != content.encode():
             self._file(name, content)
         return dict(config) | ({"components": str(path)} if is_file(path) else {})
 
@@ -169,6 +170,10 @@ class Boards:
         with atomic_write(path) as file:
             file.write(content.encode())
         return path
+
+
+def _name_of(content: bytes) -> str:
+    return f"own-{hashlib.sha256(content).hexdigest()[:12]}"
 
 
 def _with_config(text: str, change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> str:

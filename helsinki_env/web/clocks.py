@@ -1,7 +1,8 @@
 """Clocks of tables: a time for all turns of a person, and seconds added at the end of each turn.
 
 When the time of a person runs out, the substitute (the first level of the game) takes the rest of the turn. Clocks run
-only while a page of the table is open, and only during the turns of people.
+only while a page of the table is open, only during the turns of people, and for no one who has not yet opened the
+table.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class TableClock:
     increment: float  # added at the end of each turn
     left: list[float]  # by seat
     expired: list[int] = field(default_factory=list)  # numbers of the actions taken by the substitute
+    present: list[int] = field(default_factory=list)  # seats that have opened the table
 
     @classmethod
     def of(cls, seconds: float, increment: float, seats: int) -> TableClock:
@@ -46,7 +48,7 @@ class TableClock:
 
     def copy(self) -> TableClock:
         """Return a copy."""
-        return TableClock(self.seconds, self.increment, list(self.left), list(self.expired))
+        return TableClock(self.seconds, self.increment, list(self.left), list(self.expired), list(self.present))
 
     def spend(self, seat: int, seconds: float) -> None:
         """Subtract time that a seat has used."""

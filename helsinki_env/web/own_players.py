@@ -107,10 +107,13 @@ def _read_once(path: Path, _changed_ns: int, _size: int) -> tuple[str, str, str]
         length = int.from_bytes(file.read(8), "little")
         if not 0 < length <= _MAX_HEADER:
             raise ValueError("expected a safetensors file")
-        header: Any = json.loads(file.read(length))
-        description = json.loads(header["__metadata__"][DESCRIPTION_KEY]) if _has_description(header) else {}
+        try:
+            header: Any = json.loads(file.read(length))
+            description = json.loads(header["__metadata__"][DESCRIPTION_KEY]) if _has_description(header) else {}
+        except RecursionError:
+            raise ValueError("expected a safetensors file") from None
         kind = description.get("kind", AFTERSTATE_KIND) if isinstance(description, dict) else ""
-        if kind not in _MAKERS:
+        if not isinstance(kind, str) or kind not in _MAKERS:
             raise ValueError("expected a network of helsinki train")
         file.seek(0)
         digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]

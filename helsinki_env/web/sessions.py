@@ -427,6 +427,8 @@ class TableSession:
         seat = self.table.game.seat
         if self.table.clock is None or self.table.game.done or not self.pages or seat not in self.table.humans:
             return None
+        if seat not in self.table.clock.present:
+            return None
         pages = [page for page in self.pages if seat in page.mine]
         handed_over = not pages or any(page.handover_seat(self.table) != seat for page in pages)
         return seat if handed_over else None
@@ -444,6 +446,7 @@ class TableSession:
         if clock is None:
             return
         self._charge()
+        clock.present = sorted({*clock.present, *(seat for page in self.pages for seat in page.mine)})
         stopped, self._running = self._running, self._clock_seat()
         for timer in self._timers:
             timer.cancel()

@@ -180,10 +180,17 @@ class TableStore:
         version = self.rows.execute("PRAGMA user_version").fetchone()[0]
         foreign = version == 0 and self.rows.execute("SELECT 1 FROM sqlite_master").fetchone()
         if foreign or not 0 <= version <= len(_STEPS):
-            raise StoreError(f"{self.path}: found version {version} of the database, expected {len(_STEPS)}")
+            raise StoreError(
+                f"{self.path}: found version {version} of the database, expected {len(_STEPS)}; use the version of "
+                "helsinki-env that wrote it, or choose another folder with --data"
+            )
         for step in range(version, len(_STEPS)):
-            with self.rows:
-                self.rows.executescript(f"BEGIN; {_STEPS[step]} PRAGMA user_version = {step + 1}; COMMIT;")
+            try:
+                self.rows.executescript(f"BEGIN IMMEDIATE; {_STEPS[step]} PRAGMA user_version = {step + 1}; COMMIT;")
+            except sqlite3.OperationalError:
+                self.rows.rollback()
+                if self.rows.execute("PRAGMA user_version").fetchone()[0] <= step:  # no other process did the step
+                    raise
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -351,9 +358,10 @@ async def finished_tables(store: TableStore, entries: Sequence[TableEntry]) -> s
     finished = {entry.name for entry in entries if entry.over}
     for entry in entries:
         if entry.over is None:  # saved by an earlier version
-            over = False
-            with suppress(TableError):  # removed in the meantime, or saved by another version
+            try:
                 over = (await store.load_in_thread(entry.name)).game.done
+            except TableError:  # removed in the meantime, saved by another version, or without its board
+                continue
             if store.number(entry.name) == entry.decisions:
                 with suppress(StoreError):  # the result is computed again next time
                     store.set_over(entry.name, over)

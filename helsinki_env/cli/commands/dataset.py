@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from helsinki_env.agents.evaluation import Evaluator
-from helsinki_env.agents.registry import make_player
+from helsinki_env.agents.registry import innermost_name, make_player
 from helsinki_env.cli.options import out_folder, read_game_config, read_list
 from helsinki_env.cli.parallel_runs import check_players
 from helsinki_env.cli.precompile import precompile_plan
@@ -80,6 +80,12 @@ def main(
         matchup = {"players": names, "games": games or 1000, "game": config_to_dict(config)}
         plan = plan_from_dict({"seed": seed or 0, "chunk": shard_games, "tables": [matchup]})
         check_players(names, config)
+        for name in names:
+            if innermost_name(name).startswith("llm:"):
+                raise UserError(
+                    f"--players: found {name}, expected other players; play helsinki arena, which counts replaced "
+                    "actions, and give its folder to helsinki dataset"
+                )
         precompile_plan(plan)
         chosen = FreshGames(plan)
     else:
@@ -111,7 +117,8 @@ def main(
     console = plain_console()
     console.print(f"Wrote {out}: {card['games']:,} games, {card['rows']:,} transitions, {len(card['shards']):,} shards")
     if minari is not None:
-        with ProgressDisplay(chosen.games) as display:
+        done = f"the dataset in {out} is complete, the Minari dataset is deleted; start again with: "
+        with save_on_interrupt(lambda: done + rerun_command_line()), ProgressDisplay(chosen.games) as display:
             episodes = write_minari(out, minari, display.advance)
         console.print(f"Wrote the Minari dataset {minari}: {episodes:,} episodes")
     return 0

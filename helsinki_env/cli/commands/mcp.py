@@ -43,9 +43,11 @@ def main(
         host: address to listen on. Only this machine can reach the default. At other addresses, pages need the token.
         port: port to listen on; 0 selects a free one.
         data: folder of the database; default: the user's data folder.
-        trust: run code that tables in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE. Read it first.
+        trust: run code that tables or tournaments in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE.
+            Read the code first.
     """
     with requires_extra("mcp"):
+        from helsinki_env.agents.llm.usage import shared_budget
         from helsinki_env.agents.registry import make_player
         from helsinki_env.mcp.server import PATH, create_protocol_app, serve
         from helsinki_env.web.security import is_loopback
@@ -69,7 +71,7 @@ def main(
         hidden = f"the value of {_TOKEN}" if os.environ.get(_TOKEN) else token
         console.print(f"helsinki mcp: protocol at {address}{PATH}, token: {hidden}")
     warnings.filterwarnings("ignore", "coroutine '.*' was never awaited", RuntimeWarning)  # if the command stops early
-    with save_on_interrupt(lambda: f"tables saved in {folder}"):
+    with shared_budget(own), save_on_interrupt(lambda: f"tables saved in {folder}"):
         asyncio.run(serve(app, listening, None if http else server))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import socket
 import warnings
@@ -54,9 +55,11 @@ def main(
         port: port to listen on; 0 selects a free one.
         data: folder of the database; default: the user's data folder.
         open: open the page in a browser.
-        trust: run code that tables in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE. Read it first.
+        trust: run code that tables or tournaments in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE.
+            Read the code first.
     """
     with requires_extra("play"):
+        from helsinki_env.agents.llm.usage import shared_budget
         from helsinki_env.web.security import bounded_server, is_loopback
         from helsinki_env.web.server import ServerSettings, create_app
         from helsinki_env.web.store import TableStore, data_folder
@@ -107,12 +110,12 @@ def main(
         webbrowser.open(address)
     # Ctrl-C before the server runs leaves a coroutine that was never awaited, which is harmless.
     warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
-    with save_on_interrupt(lambda: f"tables saved in {folder}"):
+    with shared_budget(own), save_on_interrupt(lambda: f"tables saved in {folder}"):
         server.run(sockets=[listening])
 
 
 def check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
-    """Raise PlayerError if tables in a folder name code that is neither on the command line nor trusted."""
+    """Raise PlayerError if tables or tournaments in a folder name code that is neither typed nor trusted."""
     from helsinki_env.agents.registry import check_code
     from helsinki_env.web.levels import LEVEL
     from helsinki_env.web.own_players import CHECKPOINT
@@ -120,15 +123,15 @@ def check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
 
     store = TableStore(folder)
     try:
-        players = {
-            chair.player
-            for table in store.all()
-            for chair in table.chairs
-            if not chair.player.startswith((LEVEL, CHECKPOINT))  # names of weights, not of code
+        players = {chair.player for table in store.all() for chair in table.chairs} | {
+            player
+            for (settings,) in store.rows.execute("SELECT settings FROM tournaments")
+            for player in json.loads(settings)["players"]
         }
     finally:
         store.close()
-    check_code(sorted(players - set(typed)), store.path, trust=trust)
+    code = {player for player in players - set(typed) if not player.startswith((LEVEL, CHECKPOINT))}
+    check_code(sorted(code), store.path, trust=trust)
 
 
 def _table(names: list[str], config: Any, seed: int | None) -> GameTable:
