@@ -26,7 +26,7 @@ from helsinki_env.web.tables import TableError
 from helsinki_env.web.views import choices, encode_message
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player, sit
-from tests.support.server import Server, seated, serving, until
+from tests.support.server import Server, in_thread, seated, serving, until
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +243,7 @@ def test_a_message_while_an_answer_is_graded_is_an_error_and_ends_no_process(tmp
         pool.close()
         store.close()
 
-    asyncio.run(answered())
+    in_thread(answered())
 
 
 def test_an_answer_that_cannot_be_saved_is_an_error(server: Server, data: Path) -> None:
@@ -273,7 +273,7 @@ def test_an_answer_that_cannot_be_saved_is_an_error(server: Server, data: Path) 
         pool.close()
         store.close()
 
-    asyncio.run(answered())
+    in_thread(answered())
 
 
 def test_an_exercise_stays_after_its_table_is_deleted(server: Server, data: Path) -> None:

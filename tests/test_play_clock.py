@@ -131,18 +131,18 @@ def test_clocks_continue_after_a_restart_and_stand_still_meanwhile(tmp_path: Pat
 
 
 def test_a_clock_waits_until_its_person_has_opened_the_link(server: Server) -> None:
-    made = server.make("human", "human", sharing="links", seed=3, clock=HOURS)
-    keys = [link["link"].partition("#key=")[2] for link in made["links"]]
-    with seated(server, made["table"], keys[0]) as (line, view):
+    def made() -> tuple[str, list[str]]:
+        table = server.make("human", "human", sharing="links", seed=3, clock=HOURS)
+        return table["table"], [link["link"].partition("#key=")[2] for link in table["links"]]
+
+    table, keys = made()
+    with seated(server, table, keys[0]) as (_, view):
         mover = 0 if view["decisions"] else 1
-        if not mover:
-            act(line, view)
-            until(line, lambda new: new["type"] == "table" and new["number"] > 0 and not new["decisions"])
-        waiting = next_clock(line, lambda new: new["running"] != 0)
-        assert waiting["running"] is None, "the other person has never been here"
-        with seated(server, made["table"], keys[1]):
-            assert next_clock(line, lambda new: new["running"] is not None)["running"] == 1
-        line.send(json.dumps({"type": "look", "seat": 0}))
+    table, keys = made()
+    with seated(server, table, keys[1 - mover]) as (line, _):
+        assert next_clock(line)["running"] is None, "the person to move has never been here"
+        with seated(server, table, keys[mover]):
+            assert next_clock(line)["running"] == mover
 
 
 def test_a_clock_waits_until_its_person_has_the_device(server: Server) -> None:

@@ -82,9 +82,9 @@ def test_a_batch_of_tensors_checks_all_of_a_state(config: Any) -> None:
         (changed_reports(state, "rewards", math.nan), "reports: game 0: rewards: found"),
         (changed_reports(state, "scores", -9), "reports: game 0: scores: found"),
         (changed_reports(state, "places", 100), "reports: game 0: places: found"),
-        ({}, "state: found , expected states, runs, reports, keys, illegal"),
-        (None, "state: found NoneType, expected states"),
-        ([1], "state: found list, expected states"),
+        ({}, "state: found , expected what get_state returns: states, runs"),
+        (None, "state: found NoneType, expected what get_state returns"),
+        ([1], "state: found list, expected what get_state returns"),
     ]
     for given, message in wrong:
         with pytest.raises(ValueError, match=message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -10,7 +11,8 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from websockets.sync.client import ClientConnection, connect
 from helsinki_env.utils.yaml_files import configs_folder
 from helsinki_env.web.views import applied
 
-__all__ = ["Line", "Reader", "Server", "decide_first", "killed_at_the_end", "seated", "serving"]
+__all__ = ["Line", "Reader", "Server", "decide_first", "in_thread", "killed_at_the_end", "seated", "serving"]
 
 
 #: The folder of the repository, which the processes import.
@@ -177,3 +179,9 @@ def until(line: Line, wanted: Any, seconds: float = 120) -> dict[str, Any]:
         message: dict[str, Any] = json.loads(line.recv(seconds))
         if wanted(message):
             return message
+
+
+def in_thread(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine in its own thread, because the browser of other tests runs its loop in this one."""
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(asyncio.run, work).result()

@@ -194,7 +194,7 @@ def states_from_observations(config: CopenhagenConfig, observations: npt.NDArray
         ObservationError: (a ValueError) for an invalid observation; names the field. Entries, boards, hands and the
             pending action must be consistent. Whether the state can occur in a game is not checked.
     """
-    observations = valid_observations(OBSERVATION, observations, bounds_of(config.tables[0]), "describe")
+    observations = valid_observations(OBSERVATION, observations, bounds_of(config.tables[0]), "write_observation")
     states = new_states(len(observations))
     t = config.tables[0]
     b, fault = loops.batch_reconstruct(t, observations, states)
