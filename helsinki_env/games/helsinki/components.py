@@ -29,9 +29,16 @@ COLOURS = ("blue", "green", "purple", "red", "yellow")
 ROOFS = (2, 3, 4, 5)
 """Sizes of pavilion tiles; a tile of r roofs has index r - 2."""
 
-BOARD_SIZE = 7 STATUE = 24 FREE_CELLS = BOARD_SIZE * BOARD_SIZE - 1 PUBLISHED_CARDS = 100 MAX_VARIANTS = 18
-MAX_PAVILIONS = 22 DISPLAY = 8 PLAYER_COUNTS = (2, 3, 4) _MOVED = "points_two_points"  # a key used in older files _KEYS
-= ("shapes", "tiles", "superstructures", "cards", "board", "action_rows", "actions", "bonus_cards", "rules")
+BOARD_SIZE = 7
+STATUE = 24
+FREE_CELLS = BOARD_SIZE * BOARD_SIZE - 1
+PUBLISHED_CARDS = 100
+MAX_VARIANTS = 18
+MAX_PAVILIONS = 22
+DISPLAY = 8
+PLAYER_COUNTS = (2, 3, 4)
+_MOVED = "points_two_points"  # a key used in older files
+_KEYS = ("shapes", "tiles", "superstructures", "cards", "board", "action_rows", "actions", "bonus_cards", "rules")
 
 
 class ComponentError(UserError):
@@ -46,7 +53,7 @@ class CardVariant:
         number: total cost in cards, including the card itself (1..8).
         roofs: size of the tile on the card (2..5).
         superstructures: number of superstructures on the card (0..5).
-        copies: number of published copies by color index (five numbers).
+        copies: number of copies by color index (five numbers).
         removed3: number of copies of each color that are removed with three players.
         removed2: number of copies of each color that are removed with two players.
     """

@@ -122,7 +122,7 @@ def _deal_hands(t, g, viewer, s, cards, size):
 
 @kernel
 def _can_complete_turn(t, g, viewer, mask):
-    """Return whether the acting seat, if not the viewer, can complete its payment, discards or build (section 3, No dead ends)."""
+    """Return whether another acting seat can complete its payment, discards or build (section 3, No dead ends)."""
     if g.seat == viewer or not (g.phase == PHASE_PAY or g.phase == PHASE_DISCARD or g.only_build):
         return True
     if g.substitute:  # the mask checks only the card of another color, not the cards due after it
@@ -187,9 +187,9 @@ def _draw_unseen_cards(t, g, s):
     """Split a reshuffled pile into the cards that other seats drew face down and the current pile.
 
     All sets of `s.draws` pile cards that contain the due cards of each type must be equally likely. The proposal takes
-    the due cards and draws the others from the rest. For a type with p pile cards, e of them due, it reaches only C(p -
-    e, d - e) of the C(p, d) sets with d drawn cards. The ratio is C(d, e) / C(p, e), with constant p and e. To correct
-    for it, a proposal is accepted with probability 1 / C(d, e) for each type. Return whether it is accepted.
+    the due cards and draws the others from the rest. For a type with p pile cards, e of them due, it draws d cards in
+    C(p - e, d - e) instead of C(p, d) ways. The ratio is C(d, e) / C(p, e), and p and e are constant. To correct for
+    it, a proposal is accepted with probability 1 / C(d, e) for each type. Return whether it is accepted.
     """
     due = np.int64(0)
     for card in range(t.types):

@@ -47,7 +47,7 @@ def reshuffle(t, g):
 
 @kernel
 def take_from_pile(t, g):
-    """Take the next card of the draw pile, or -1 if none is left; taking the last card starts the last round (section 4)."""
+    """Take the next card of the draw pile, or -1 if none is left. The last card starts the last round (section 4)."""
     if g.pile_size == 0:
         if discard_size(t, g) == 0:
             return np.int64(-1)
@@ -112,7 +112,7 @@ def draw_removable(t, g, cards, size):
 
 @kernel
 def _seen_to_leave(g, card):
-    """Record that a card visibly left a reshuffled pile, unless a record from elsewhere does not list it there."""
+    """Record that a card visibly left a reshuffled pile; records from other sources may list fewer cards."""
     if g.reshuffled[card] > 0:
         g.reshuffled[card] -= 1
 
@@ -128,7 +128,10 @@ def refill(t, g, slot):
 
 @kernel
 def draw_cards(t, g, seat, extra):
-    """Take the two cards next to the token, refill the lower slot first, then draw `extra` more cards (section 3, Drawing)."""
+    """Take the two cards next to the token, refill their slots, then draw `extra` more cards (section 3, Drawing).
+
+    The lower slot is refilled first.
+    """
     token = np.int64(g.token[seat])
     before, after = (token + 7) % 8, token
     for slot in (min(before, after), max(before, after)):

@@ -54,7 +54,7 @@ ENV_VERSION = 0
 
 
 class Phase(StrEnum):
-    """Phase of a game, which determines the possible kinds of actions (rules page, section 3). A phase equals its name."""
+    """Phase of a game, equal to its name; it determines the possible kinds of actions (rules page, section 3)."""
 
     START = "START"
     MOVE = "MOVE"
@@ -103,7 +103,7 @@ def _kinds(config: HelsinkiConfig) -> tuple[tuple[str, int], ...]:
 
 
 def _places(scores: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return the ranks for scores, both (G, seats); ties are broken in favor of the player later in turn order (section 5)."""
+    """Return the ranks for scores, both (G, seats). Ties are broken in favor of the later player (section 5)."""
     seats = scores.shape[1]
     order = np.argsort(-scores[:, ::-1].astype(np.int64), axis=1, kind="stable")
     places = np.empty(scores.shape, np.int64)

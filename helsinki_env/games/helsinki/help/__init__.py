@@ -122,7 +122,7 @@ def _cell(game: HelsinkiGame, seat: int, cell: int) -> str:
 
 _MOVES = (a.MOVE_1_TO_6, a.MOVE_1_TO_5, a.MOVE_BACK)
 _WILDS = (a.ONE_WILD_TILE, a.TWO_WILD_TILES)
-#: Board actions that are possible before the move, before drawing or building, and before END.
+#: Board actions that can be used before the move, before drawing or building, and before END.
 _ANY_TIME = (*_WILDS, a.TWO_POINTS, a.MOVE_SUPERSTRUCTURE)
 _PENDING = ("PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISCARD")
 
@@ -158,7 +158,7 @@ def task(game: HelsinkiGame) -> str:
 def why_not(game: HelsinkiGame, spot: str) -> str:
     """Explain why the acting seat cannot use a spot of the picture; return an empty text if no reason applies.
 
-    No legal action may use the spot (`render.svg`).
+    The spot must not belong to a legal action (`render.svg`).
     """
     name, values = spot_parts(spot)
     reasons = {"space": _space, "slot": _slot, "card": _card, "action": _action}

@@ -145,7 +145,7 @@ def facts(game: HelsinkiGame, seat: int) -> dict[str, int]:
 
 
 def fact_words(fact: str, more: int, less: int) -> str:
-    """Return an increase of a fact in words; `more` is the value after an action, `less` the value to compare it with."""
+    """Return a phrase for the increase of a fact from `less`, the value to compare with, to `more`."""
     if fact == "color":
         return f"the hand then has {more} cards of one color"
     if fact == "nearest":
