@@ -1,4 +1,4 @@
-"""Positions of Helsinki and the events of an action in words, as one seat sees them.
+"""Describe positions of Helsinki and the events of an action in words, as one seat sees them.
 
 The text contains every value of the position.
 """
@@ -16,7 +16,7 @@ from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.notation import card_names
 from helsinki_env.games.helsinki.render.view import BOARD_SIZE, read_table_view
 
-#: Sentence for each key of `pending`; the text of the value replaces the braces.
+#: Sentence for each key of `pending`; the value as text replaces the braces.
 PENDING = {
     "move": "The longer move is paid for: at least 4 and at most {} spaces.",
     "drew": "Cards were drawn in this turn.",
@@ -51,7 +51,7 @@ def cell_name(cell: int) -> str:
 
 
 def cells_text(cells: Sequence[int]) -> str:
-    """Return cells as text."""
+    """Return a list of cells as text."""
     return " ".join(map(cell_name, cells)) or "none"
 
 
@@ -66,7 +66,7 @@ def _names(actions: Sequence[int]) -> str:
 
 
 def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int) -> list[str]:
-    """Return the lines of a position in words; `position` is `to_dict(game, viewer)`."""
+    """Return the lines that describe a position; `position` is `to_dict(game, viewer)`."""
     table, components = read_table_view(game, viewer), game.config.component_set
     p = position
     lines = [f"Helsinki, {p['players']} players. You are player {viewer}."]
@@ -112,7 +112,7 @@ def _pending_lines(pending: Mapping[str, Any], components: Components) -> list[s
 
 
 def _seat_lines(p: Mapping[str, Any], score: int, components: Components, number: int, viewer: int) -> list[str]:
-    """Return the area of a player in words."""
+    """Return the lines that describe a player's area."""
     seat = p["seats"][number]
     token = seat["token"]
     where = "not placed" if token is None else f"space {token} ({SIDES[token // 2]})"
@@ -157,9 +157,9 @@ def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
 def describe_events(
     before: Mapping[str, Any] | None, after: Mapping[str, Any], components: Components, viewer: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield sentences on the visible consequences of an action, each with whether only the viewer sees it.
+    """Yield sentences about the visible effects of an action, each with a flag that is True if only the viewer sees it.
 
-    `before` and `after` are copies of the position for the seat `viewer`; `before` is None for the deal.
+    `before` and `after` are the positions as seen by the seat `viewer`; `before` is None for the deal.
     """
     if before is None:
         yield f"The display by slot: {slots_text(card_names(components), after['display'])}.", False
@@ -187,7 +187,7 @@ def _gain(then: Sequence[int], now: Sequence[int]) -> list[int]:
 def _seat_events(
     number: int, then: Mapping[str, Any], now: Mapping[str, Any], components: Components, viewer: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the changes in the area of a player."""
+    """Yield sentences about the changes in a player's area."""
     who = f"Player {number}"
     if now["token"] != then["token"]:
         yield f"The token of player {number} is on space {now['token']}.", False
@@ -221,7 +221,7 @@ def _seat_events(
 def _table_events(
     before: Mapping[str, Any], after: Mapping[str, Any], components: Components
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the changes in the display and the piles."""
+    """Yield sentences about the changes in the display and the piles."""
     discarded = _gain(before["discard_pile"], after["discard_pile"])
     if any(discarded):
         yield f"To the discard pile: {counts_text(card_names(components), discarded)}.", False
