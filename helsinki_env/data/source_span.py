@@ -75,7 +75,7 @@ def _value(text: str, at: int, wanted: str) -> tuple[int, int] | None:
 
 
 def _element(text: str, at: int, number: int) -> tuple[int, int] | None:
-    """Return the offset of an element of the list that starts at `at`, twice, as a result of `_value`."""
+    """Return the offset of an element of the list that starts at `at`, twice, in the format of `_value`."""
     if text[at] != "[":
         return None
     while text[at] in "[,":

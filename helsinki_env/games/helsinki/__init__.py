@@ -5,5 +5,5 @@ Each of these modules covers a part of the rules page (`docs/rules.md`): `turn` 
 as arrays), `actions` (the action table), and `bits` and `shapes` (sets of cells). `turn` registers the rules with the
 engine, whose loops deal and play the games.
 
-From the rest of the package, the modules in this folder import only `helsinki_env.engine` and `helsinki_env.data`.
+From the rest of the package, these modules import only `helsinki_env.engine` and `helsinki_env.data`.
 """

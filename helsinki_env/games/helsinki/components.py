@@ -74,8 +74,7 @@ class CardVariant:
 class Components:
     """Validated content of a component file, as returned by `load_components`.
 
-    A card type is ``len(variants) * color + variant``, and the wild card is the last type. A cell is ``7 * row +
-    column``.
+    A card type is ``len(variants) * color + variant``, with the wild card last. A cell is ``7 * row + column``.
 
     Attributes:
         name: name of the file without its suffix.
@@ -88,7 +87,7 @@ class Components:
         wild_cards: number of wild cards before any are removed.
         wild_removed3: number of wild cards removed with three players.
         wild_removed2: number of wild cards removed with two players.
-        any_removed2_number: with two players, one random card with this number is also removed, unseen.
+        any_removed2_number: number on the card that is also removed, at random and unseen, with two players.
         wild_tiles: number of wild tiles in the common supply.
         superstructures: number of superstructures in the common supply.
         hand_limit: maximum number of cards in a hand.
@@ -99,8 +98,8 @@ class Components:
         action_rows: names of the board actions in the printed top, middle and bottom rows.
         points_row: points for a full row.
         points_column: points for a full column.
-        points_crossing: points for a superstructure whose row and column are both full.
-        points_line: points for a superstructure of which only the row or only the column is full.
+        points_crossing: points for a superstructure if its row and its column are both full.
+        points_line: points for a superstructure if only its row or only its column is full.
         costs: cost of each board action in coats of arms, by id.
         strengths: strength of each board action, by id; 0 if it has none (`action_numbers.STRENGTHS`).
     """
@@ -173,7 +172,7 @@ class Components:
 
     @cached_property
     def digest(self) -> str:
-        """Return 16 hexadecimal digits that identify the content, whatever the file name.
+        """Return 16 hexadecimal digits that identify the content, regardless of the file name.
 
         Of the costs and strengths, only those that differ from the published ones are included, so a file may state the
         defaults.

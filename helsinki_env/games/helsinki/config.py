@@ -17,7 +17,8 @@ __all__ = ["REWARDS", "ConfigError", "HelsinkiConfig"]
 class HelsinkiConfig(Configuration[Components]):
     """Game configuration.
 
-    Frozen, hashable and picklable. Two configurations are equal if all their values and the contents of their component
+    Configurations are frozen, hashable and picklable. Two configurations are equal if all their values and the contents
+    of their component
     files are equal.
 
     Attributes:

@@ -1,7 +1,7 @@
 """Positions and actions as text.
 
-Positions: `to_dict` and `from_dict` (see `helsinki_env.games.helsinki.position`). Actions are converted in both
-    directions:
+Positions are converted by `to_dict` and `from_dict` (see `helsinki_env.games.helsinki.position`). Actions are converted
+in both directions:
 
     >>> action_to_string(65), action_to_string(15 + 13), action_to_string(string_to_action("PLACE north o2 lane 3"))
     ('PAY blue 1/2', 'BUILD green 3/3+1', 'PLACE north o2 lane 3')

@@ -131,7 +131,7 @@ def _record_table(capacity: int, padding: int = 0) -> RecordTable:
         Field("done", np.int8),
         Field("dry_roads", np.int8, is_setup=True),
         # the pending action
-        Field("move", np.int8, high=6, optional=(PHASE_MOVE,)),  # maximum number of spaces, if a longer move is paid for
+        Field("move", np.int8, high=6, optional=(PHASE_MOVE,)),  # maximum number of spaces of a paid longer move
         Field("drew", np.int8, optional=_TURN),
         Field("has_built", np.int8, key="built", optional=_TURN),
         Field("only_build", np.int8, optional=(PHASE_MAIN,)),

@@ -1,8 +1,8 @@
 """Accept consistent game records quickly, in compiled code; `helsinki_env.engine.positions` checks all other records.
 
 The compiled rules index arrays with record values without bounds checks, and searches play games to the end. A record
-is consistent if its fields match and at least one action is legal. Play preserves this property, and a consistent game
-can be played to the end.
+is consistent if its fields agree with each other and at least one action is legal. Play preserves this property, and a
+consistent game can be played to the end.
 """
 
 from __future__ import annotations

@@ -172,8 +172,8 @@ def states_from_observations(config: HelsinkiConfig, observations: npt.NDArray[n
         observations: observations of the acting seats of games in progress, int8 (B, F).
 
     Raises:
-        ObservationError: (a ValueError) if an observation is invalid. Entries, boards and hands must be consistent. It
-            is not checked whether the state can occur in a game.
+        ObservationError: (a ValueError) if an observation is invalid. Entries, boards and hands must be consistent. The
+            state is not required to be reachable in a game.
     """
     bounds = bounds_of(config.tables[0])
     observations = valid_observations(observation_table(bounds.types), observations, bounds, "observe")

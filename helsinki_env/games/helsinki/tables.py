@@ -63,7 +63,7 @@ TABLES = np.dtype(
                 ("low_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
                 ("high_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
                 ("lanes_of_kind", np.int8, (20, 4, 8)),
-                ("up_to", np.int64, (5, 9)),  # card types of a color that cost at most this many cards; up to 51 types
+                ("up_to", np.int64, (5, 9)),  # card types of a color that cost at most this many cards, up to 51 types
                 ("cards_of_kind", np.int64, (20,)),  # card types that show a tile; up to 51 types
                 ("deck", np.int8, (5, WIDE)),  # by number of players
                 ("removed_number", np.int16),  # with two players, one card with this number is removed unseen
@@ -73,7 +73,7 @@ TABLES = np.dtype(
                 ("costs", np.int64, (15,)),  # cost of a board action in coats of arms
                 ("strengths", np.int64, (15,)),  # strength of a board action; 0 if it has none
                 ("affordable", np.int64, (9,)),  # board actions affordable with this number of coats
-                ("saved", np.int64, (9, 4)),  # cards saved by this number of coats, by means (`_fill_actions`)
+                ("saved", np.int64, (9, 4)),  # number of cards saved, by coats and means (`_fill_actions`)
             ],
             align=True,
         ),

@@ -120,7 +120,7 @@ def _card(components: Components, card: int) -> str:
     facts = [f"{components.card_roofs(card)} roofs", *_superstructures(components, card)]
     name, _, twin = card_to_string(card, components).partition(
         "#"
-    )  # a suffix distinguishes variants with identical facts
+    )  # a suffix distinguishes variants that are otherwise the same
     return f"a {name.split('/')[0]} ({', '.join(facts)}){f' #{twin}' if twin else ''}"
 
 

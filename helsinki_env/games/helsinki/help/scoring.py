@@ -93,7 +93,7 @@ def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
 
 
 def said(game: HelsinkiGame, action: int, words: str) -> str:
-    """Return an action in words for the log: for a draw, the names of the public cards, otherwise `words`.
+    """Return an action in words for the log. For a draw, name the public cards; otherwise, return `words`.
 
     Args:
         game: the game before the action.

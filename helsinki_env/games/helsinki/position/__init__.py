@@ -7,25 +7,25 @@ rules page. ``draw_pile`` lists the next card first. ``pending`` contains the va
 from the defaults; it is ``{}`` at the start of a turn:
 
 =============  ==========================================================================================
-move           6 or 5: ``move_1_to_6`` or ``move_1_to_5`` is paid, the move comes next
-drew, built    true: cards were drawn, a pavilion was built in this turn
+move           6 or 5 if ``move_1_to_6`` or ``move_1_to_5`` is paid for and the move comes next
+drew, built    true if cards were drawn, or a pavilion was built, in this turn
 only_build     true in MAIN after ``draw_and_build`` or ``second_pavilion``
-card           the card being built; it and ``paid`` have left the hand
-paid           cards paid for it so far, in order
+card           card being built; this card and those in ``paid`` have left the hand
+paid           cards paid for the build so far, in order
 to_pay         number of cards still to be paid
-substitute     true: ``any_card_as_wild`` is paid, its card of another color comes next
-any_side       true: ``any_side`` is paid
-action         the board action in progress (a name)
-resume         the phase that follows WILD, LIFT or ROOF
+substitute     true if ``any_card_as_wild`` is paid for and its card of another color comes next
+any_side       true if ``any_side`` is paid for
+action         name of the board action in progress
+resume         phase that follows WILD, LIFT or ROOF
 wilds_left     wild tiles still to be placed
-lifted         the cell whose superstructure is being moved
-roofs_left     superstructures still to be put on roofs
-last_roof      the roof that received the last one (in increasing cell order)
-last_discard   the card type discarded last (in non-decreasing order)
-lifted_now     true: ``no_hand_limit`` was used in this turn
-turn_over      true: cards are being discarded at the end of the turn
-reshuffled     card counts of a draw pile made from the discard pile, without cards that visibly left it
-unseen_draws   for each seat, the cards that it drew face down from that pile
+lifted         cell whose superstructure is being moved
+roofs_left     superstructures still to be placed
+last_roof      cell of the superstructure placed last (in increasing cell order)
+last_discard   card type discarded last (in non-decreasing order)
+lifted_now     true if ``no_hand_limit`` was used in this turn
+turn_over      true if cards are being discarded at the end of the turn
+reshuffled     card counts of a reshuffled draw pile, without cards that visibly left it
+unseen_draws   cards that each seat drew face down from that pile
 =============  ==========================================================================================
 
 ``chance`` holds the random state of the game: ``{"word": "0x..."}`` with 16 hexadecimal digits.

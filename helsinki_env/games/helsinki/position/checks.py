@@ -113,7 +113,7 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_bonus_cards(p: SimpleNamespace, components: Components) -> None:
-    """Check that bonus cards are left or taken by one seat at most, and only if they are in play (section 6)."""
+    """Check that each bonus card is available or taken at most once, and only if it is in play (section 6)."""
     in_play = list(components.bonus_cards[: p.players]) if p.dry_roads else []
     for index, value in enumerate(components.bonus_cards):
         taken = [seat for seat, bonus in enumerate(p.bonus[: p.players]) if bonus == index]

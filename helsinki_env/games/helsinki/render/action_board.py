@@ -1,4 +1,4 @@
-"""Draw the action board: the fifteen board actions, the seats that have used them, and which are covered or denied."""
+"""Draw the action board: the fifteen board actions, their users, and marks for covered and denied actions."""
 
 from __future__ import annotations
 

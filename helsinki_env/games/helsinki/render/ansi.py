@@ -104,7 +104,7 @@ def _supply(table: TableView, components: Components) -> list[TextLine]:
 
 
 def _actions(table: TableView, components: Components) -> list[TextLine]:
-    """Draw three columns of board actions, one per printed row, with their users; ``--`` is covered, ``x`` denied."""
+    """Draw board actions in three columns, one per printed row, with users, ``--`` if covered, and ``x`` if denied."""
     wide = 28
     lines = [TextLine().add("".join(f"{row + ' row':{wide}}" for row in ("Top", "Middle", "Bottom")), bold=True)]
     for names in zip(*components.action_rows, strict=True):
@@ -220,7 +220,7 @@ def ansi(
     Args:
         game: the game to draw.
         last_decision: the last action, as text.
-        viewer: the viewing seat: other hands show only public information. None shows all cards.
+        viewer: the viewing seat; other hands show only public information. None shows all cards.
         color: whether to use 24-bit color escape sequences.
         width: number of available columns; as many player areas (33 columns each) as fit are drawn side by side.
 

@@ -66,7 +66,7 @@ _DOME = "M-4.6 2.2a4.6 5.4 0 0 1 9.2 0zM0-3.4v-3.6M-1.3-5.7h2.6"
 
 
 def superstructure(canvas: Canvas, x: float, y: float, size: float, worth: int = 0, **style: str) -> None:
-    """Draw a superstructure as a cupola around (x, y).
+    """Draw a superstructure as a cupola centered at (x, y).
 
     `worth` is the number of full lines through it (0 to 2), drawn as white, pale gold or gold.
     """

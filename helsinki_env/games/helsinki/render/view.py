@@ -95,7 +95,7 @@ class TableView(BaseTableView):
 
 
 def _hand(held: list[int], known: list[int], hidden: bool) -> tuple[tuple[int, ...], int]:
-    """Return the card types shown face up and the number of backs; only the known cards of hidden hands are face up."""
+    """Return the card types shown face up and the number of backs; in a hidden hand, only known cards are face up."""
     faces = tuple(kind for kind, count in enumerate(known if hidden else held) for _ in range(count))
     return faces, sum(held) - len(faces)
 

@@ -56,7 +56,7 @@ def cells_text(cells: Sequence[int]) -> str:
 
 
 def cards_text(cards: Sequence[int | None], components: Components) -> str:
-    """Return card types as a list in words; ``?`` stands for an unknown card."""
+    """Return card types as a list in words, with ``?`` for an unknown card."""
     names = card_names(components)
     return ", ".join("?" if card is None else names[card] for card in cards) or "none"
 
@@ -94,7 +94,7 @@ def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int)
 
 
 def _pending_lines(pending: Mapping[str, Any], components: Components) -> list[str]:
-    """Return a sentence for each pending key and its value."""
+    """Return a sentence for each pending key, including its value."""
     lines = []
     for key, value in pending.items():
         if key in ("card", "last_discard"):
