@@ -45,7 +45,7 @@ def short_repr(value: object) -> str:
 
 
 def shorten(text: object, most: int = 160) -> str:
-    """Return a text, with the middle removed if it is longer than `most` characters."""
+    """Shorten a text that is longer than `most` characters by removing its middle."""
     whole = str(text)
     return whole if len(whole) <= most else f"{whole[: most - 43]}...{whole[-40:]}"
 
@@ -92,7 +92,7 @@ def as_action(value: object) -> int:
 
 
 def seed_to_uint64(value: int | None, name: str = "seed") -> np.uint64:
-    """Return a seed as a uint64; None draws fresh entropy. Raise ValueError for any value but an integer >= 0."""
+    """Convert a seed to a uint64; None draws fresh entropy. Raise ValueError if it is not an integer >= 0."""
     if value is None:
         return np.uint64(secrets.randbits(64))
     number = as_integer(value)
@@ -280,7 +280,7 @@ class Node:
         self.fail(expected or f"a number {limits}")
 
     def boolean(self) -> bool:
-        """Return a boolean."""
+        """Return the value, which must be a boolean."""
         if not isinstance(self.value, bool):
             self.fail("True or False")
         return self.value

@@ -40,7 +40,7 @@ class Strength:
     """Bounds for the strength of a board action.
 
     Attributes:
-        of: unit of the strength, as a plural noun.
+        of: unit of the strength, in the plural.
         published: published value.
         least: minimum value; a lower value would add nothing to the free actions of a turn.
         most: maximum value.

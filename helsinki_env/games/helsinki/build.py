@@ -1,7 +1,7 @@
 """Build a pavilion: feasibility, payment, placement, superstructures (rules page, section 3, "BUILD").
 
-A build is feasible if the tile is in the supply, the cards can be paid and the tile can be placed, with enough coats of
-arms for both. Payment and placement cost coats independently, so their minimum costs are added.
+A build is feasible if the tile is in the supply, can be paid for and can be placed, with enough coats of arms for both.
+Payment and placement cost coats independently, so their minimum costs are added.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def cards_of(t, g, seat, colour):
 
 @kernel
 def hand_by_color(t, g, seat, colour):
-    """Return (cards of the color, wild cards, cards of other colors) in a hand."""
+    """Return the numbers of cards of the color, wild cards and cards of other colors in a hand."""
     same, wild = cards_of(t, g, seat, colour), np.int64(g.hand[seat, t.types - 1])
     return same, wild, hand_size(t, g, seat) - same - wild
 

@@ -174,7 +174,7 @@ def _mask_place(t, g, mask, first):
 
 @kernel
 def roof_cells(t, g):
-    """ROOF: return the cells for the next superstructure."""
+    """ROOF: return the legal cells for the next superstructure."""
     seat = g.seat
     if g.lifted >= 0:
         return free_roofs(t, g, seat) & ~bit(g.lifted)

@@ -223,7 +223,7 @@ def tile_sets(t, g, seat):
 
 @kernel
 def _write_board(t, g, seat, out, at, lane, lanes):
-    """Write the entries of a board for which one lane is responsible; boards are public (section 7)."""
+    """Write one lane's share of the entries of a board; boards are public (section 7)."""
     codes, numbers = tile_sets(t, g, seat)
     standing, coats = np.int64(g.superstructures[seat]), np.int64(t.coat_sets[g.coats[seat]])
     write_planes_part(out, at, _CELLS, codes, numbers, standing, coats, lane, lanes)
@@ -261,7 +261,7 @@ def write_cards(t, g, viewer, out, lane, lanes):
 
 @kernel
 def write_observation_part(t, g, viewer, out, lane, lanes):
-    """Write the entries of the observation of `viewer`, int8 (F,), for which one lane is responsible (section 7)."""
+    """Write one lane's share of the observation of `viewer`, int8 (F,) (section 7)."""
     for turn in range(MAX_SEATS):
         seat = _seat_after(g, viewer, turn)
         if seat >= 0:
@@ -275,7 +275,7 @@ def write_observation_part(t, g, viewer, out, lane, lanes):
 
 @kernel
 def write_observation(t, g, viewer, out):
-    """Write what `viewer` may see to every entry of `out`, int8 (F,) (section 7)."""
+    """Write the observation of `viewer` to `out`, int8 (F,), setting every entry (section 7)."""
     write_observation_part(t, g, viewer, out, 0, 1)
 
 
@@ -341,7 +341,7 @@ def _write_all_but_cards(t, g, viewer, out, dealt, turned):
 
 @kernel
 def observe(t, g, viewer, out):
-    """Write what `viewer` may see to every entry of `out`, int8 (F,) (section 7)."""
+    """Write the observation of `viewer` to `out`, int8 (F,), setting every entry (section 7)."""
     _write_all_but_cards(t, g, viewer, out, True, True)
     _write_cards(g, np.int64(viewer), out, True, True)
 

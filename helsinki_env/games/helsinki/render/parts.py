@@ -31,7 +31,8 @@ def _facets(middles: Iterable[tuple[float, float]], h: float) -> tuple[str, str,
 def tile(canvas: Canvas, colour: int, cells: Iterable[GridCell], x: float, y: float, size: float) -> None:
     """Draw a pavilion tile with a tent roof on every cell; color -1 draws a wild tile.
 
-    Small tiles have less detail: the shaded sides need 9 to 36 pixels per cell, and the pattern needs 14.
+    Small tiles have less detail: the dark sides need at least 9 pixels per cell, the pattern 14 and the shaded sides
+    36.
     """
     cells = sorted(cells)
     tone = palette.WILD if colour < 0 else palette.PAVILIONS[colour]

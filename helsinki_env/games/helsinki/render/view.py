@@ -66,7 +66,7 @@ class SeatView:
 
     @property
     def side(self) -> int | None:
-        """Side of the senate board with the token (0 north, clockwise); None before the start."""
+        """Side of the senate board with the token (0 is north, then clockwise); None before the start."""
         return None if self.token is None else self.token // 2
 
 

@@ -141,7 +141,7 @@ def _seat_lines(p: Mapping[str, Any], score: int, components: Components, number
 
 
 def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
-    """Return a board as a grid of two characters per cell."""
+    """Return a board as a grid with two characters per cell."""
     marks = dict.fromkeys(seat["coats_on_board"], "o") | {components.statue: "S"}
     marks |= dict.fromkeys(seat["wild"], "w")
     for one in seat["pavilions"]:
@@ -180,7 +180,7 @@ def describe_events(
 
 
 def _gain(then: Sequence[int], now: Sequence[int]) -> list[int]:
-    """Return the increase of each count, at least 0."""
+    """Return the increase of each count, or 0 if it did not increase."""
     return [max(0, new - old) for old, new in zip(then, now, strict=True)]
 
 
