@@ -1,8 +1,8 @@
 """Parse and validate external data.
 
-Data from files and command lines are processed in two steps. First, text is parsed into plain data: nothing is
-executed, and time and memory are bounded for any input. Then `Node` extracts the values. It knows the location of each
-value and reports all errors in one form:
+Data from files and command lines is processed in two steps. First, text is parsed into plain data: dicts, lists,
+strings, numbers, booleans and None. Parsing executes no code, and its time and memory are bounded for any input. Then
+`Node` extracts the values. It records the location of each value, so that all error messages have the same form:
 
     >>> game = parse_json('{"seats": [2, 2.5]}', ValueError, "game.json")
     >>> game["seats"].entries("player counts")[1].integer(2, 4)
@@ -10,7 +10,7 @@ value and reports all errors in one form:
     ...
     ValueError: game.json: seats[1]: found 2.5, expected a whole number from 2 to 4
 
-Configurations built in Python use the same checks: ``Node(value, ConfigError, "games")``.
+The same checks apply to configurations built in Python: ``Node(value, ConfigError, "games")``.
 """
 
 from helsinki_env.data.node import (

@@ -1,4 +1,4 @@
-"""Validate plain data: nodes know their location, and all errors have one form. Also integers, actions and seeds."""
+"""Validate plain data, integers, actions and seeds, with error messages that name the location of the value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import numpy as np
 
 
 class UserError(ValueError):
-    """An invalid user input; the message names it, the expected value and a remedy.
+    """Error for invalid user input; the message names the input, the expected value and a remedy.
 
     Commands print these errors as one line. Any other error is a bug.
     """
@@ -32,7 +32,7 @@ class _ShortRepr(Repr):
         self.maxdict = self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = 8
 
     def repr_int(self, x: int, level: int) -> str:
-        # Python raises ValueError when it converts integers of thousands of digits to text.
+        # Python raises ValueError when converting integers with thousands of digits to text.
         return f"a number of {x.bit_length():,} bits" if x.bit_length() > 1000 else super().repr_int(x, level)
 
 
@@ -45,24 +45,24 @@ def short_repr(value: object) -> str:
 
 
 def shorten(text: object, most: int = 160) -> str:
-    """Return a text, with its middle removed if it is longer than `most` characters."""
+    """Shorten a text that is longer than `most` characters by removing its middle."""
     whole = str(text)
     return whole if len(whole) <= most else f"{whole[: most - 43]}...{whole[-40:]}"
 
 
 def choices_text(known: Iterable[object], word: object) -> str:
-    """Return the end of a message, ``"one of a, b, c"``, with suggestions for a misspelled word."""
+    """Return the end of an error message, ``"one of a, b, c"``, with suggestions for a misspelled word."""
     names = [str(name) for name in known]
     near = get_close_matches(word, names, n=2) if isinstance(word, str) and len(word) <= 100 else []
     listed = ", ".join(names) if len(names) <= 100 else f"{', '.join(names[:20])} and {len(names) - 20} more"
     return f"one of {shorten(listed, 800)}" + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
 
 
-#: Types that need no further check, because the full check takes longer than a game step.
+#: Types that are accepted without the full check, which takes longer than a game step.
 _INTEGERS = frozenset((int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])))
 
 FAST_INTEGER_TYPES = frozenset((int, np.int64))
-"""Types of nearly all actions; compiled code accepts them without conversion."""
+"""Types of almost all actions; compiled code accepts them without conversion."""
 
 
 def is_boolean(value: object) -> bool:
@@ -71,7 +71,7 @@ def is_boolean(value: object) -> bool:
 
 
 def as_integer(value: Any) -> int | None:
-    """Return a value of any integer type as an int; None for everything else, including booleans."""
+    """Convert an integer of any type to an int. Return None for any other value, including booleans."""
     if type(value) not in _INTEGERS and is_boolean(value):
         return None
     try:
@@ -86,13 +86,13 @@ def has_boolean(values: Collection[object]) -> bool:
 
 
 def as_action(value: object) -> int:
-    """Return an action of any integer type as an int; -1, which is illegal, for everything else."""
+    """Convert an action of any integer type to an int. Return -1, an illegal action, for any other value."""
     number = as_integer(value)
     return -1 if number is None else number
 
 
 def seed_to_uint64(value: int | None, name: str = "seed") -> np.uint64:
-    """Return a seed as a uint64; None gives fresh entropy. ValueError for anything but an integer >= 0."""
+    """Convert a seed to a uint64; None draws fresh entropy. Raise ValueError if it is not an integer >= 0."""
     if value is None:
         return np.uint64(secrets.randbits(64))
     number = as_integer(value)
@@ -104,17 +104,17 @@ def seed_to_uint64(value: int | None, name: str = "seed") -> np.uint64:
 T = TypeVar("T")
 
 _MOST_WHOLE, _MOST_NUMBER = 2**63 - 1, sys.float_info.max
-#: Longer texts are not valid names.
+#: Maximum length of a text, in characters.
 _MOST_TEXT = 1000
 
 
 def digest_of(data: object) -> str:
-    """Return 16 hexadecimal digits that identify plain data."""
+    """Return a digest of plain data: 16 hexadecimal digits."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def with_digest(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return plain data with its digest; `Node.verify_digest` checks it."""
+    """Return a copy of plain data with its digest added; `Node.verify_digest` checks it."""
     return {**data, "digest": digest_of(dict(data))}
 
 
@@ -127,16 +127,16 @@ _MISSING = _Missing()
 
 
 class Node:
-    """An external value and its location. Error messages have the form ``WHERE: found, expected``.
+    """An external value with its location. Error messages have the form ``WHERE: found X, expected Y``.
 
-    A missing key also gives a node, which reports that nothing was found when its value is accessed.
+    Looking up a missing key also returns a node. Extracting its value raises an error that reports "found nothing".
 
     Args:
-        value: plain data.
-        error: exception class to raise.
+        value: the plain data.
+        error: exception class that is raised for invalid values.
         key: key or index of the value; empty for a whole file or document.
         file: name of the source file.
-        what: description of the whole data, for messages without a file.
+        what: description of the data as a whole, for error messages if there is no file.
         parent: the list or mapping that contains the value.
     """
 
@@ -157,7 +157,7 @@ class Node:
 
     @classmethod
     def of(cls, data: Any, error: type[ValueError], what: str) -> Node:
-        """Return data as a node; an existing node is returned unchanged."""
+        """Wrap data in a node; an existing node is returned unchanged."""
         return data if isinstance(data, Node) else cls(data, error, what=what)
 
     # location
@@ -178,7 +178,7 @@ class Node:
         return self._file if self._parent is None else self._parent.file
 
     def _location(self, inside: str = "") -> str:
-        """Return the location for a message; `inside` extends the path."""
+        """Return the location for an error message; `inside` is appended to the path."""
         path = ".".join(part for part in (self.path, inside) if part)
         file = shorten(self.file)
         if not path and not file:
@@ -186,7 +186,7 @@ class Node:
         return f"{file}: {path}" if path and file else path or file
 
     def fail(self, expected: str, remedy: str = "", found: str | None = None) -> NoReturn:
-        """Raise the error; `found` is the value by default."""
+        """Raise the error; `found` defaults to the value."""
         found = short_repr(self.value) if found is None else found
         raise self.error(f"{self._location()}: found {found}, expected {expected}" + (f" ({remedy})" if remedy else ""))
 
@@ -205,11 +205,11 @@ class Node:
         return self.get(key, _MISSING)
 
     def get(self, key: str, default: Any) -> Node:
-        """Return the node for a key of a mapping, or a node with the default."""
+        """Return the node for a key of a mapping, or a node with the default if the key is missing."""
         return self._child(key, self.mapping().value.get(key, default))
 
     def mapping(self, keys: Sequence[str] | None = None) -> Node:
-        """Return the node itself after checking that it is a mapping without unknown keys; None allows any keys."""
+        """Check that the value is a mapping without unknown keys, and return the node. None allows any keys."""
         if not isinstance(self.value, Mapping):
             self.fail("a mapping" + ("" if keys is None else f" of some of {', '.join(keys)}"))
         for key, value in self.value.items():
@@ -221,11 +221,11 @@ class Node:
         return self
 
     def items(self) -> list[tuple[Any, Node]]:
-        """Return the keys of a mapping, each with its node."""
+        """Return the keys of a mapping with the nodes of their values."""
         return [(key, self._child(key, value)) for key, value in self.mapping().value.items()]
 
     def entries(self, what: str, least: int = 0, length: int | None = None, most: int | None = None) -> list[Node]:
-        """Return the elements of a list, of a given length or within limits; `what` names them in the message."""
+        """Return the elements of a list with a given or bounded length; `what` names them in error messages."""
         count = len(self.value) if isinstance(self.value, list | tuple) else -1
         if count < least or length not in (None, count):
             self.fail(f"a list of {what}" if length is None else f"a list of {length} {what}")
@@ -235,7 +235,7 @@ class Node:
 
     @contextmanager
     def usable_for(self, what: str) -> Iterator[None]:
-        """Raise the error if the block, which converts the data to `what`, fails because of their form."""
+        """Raise the error of this node if the block fails to convert the data to `what`."""
         try:
             yield
         except UserError:
@@ -245,7 +245,7 @@ class Node:
             self.fail(f"data for {what}", "the program that wrote the file has changed: write it again", reason)
 
     def verify_digest(self, what: str) -> Node:
-        """Return the node itself after checking its digest from `with_digest`; `what` names it in the message."""
+        """Check the digest added by `with_digest`, and return the node; `what` names the data in error messages."""
         if not self.mapping()["digest"].is_present:
             self.fail(f"{what}, with its digest")
         digest = digest_of({key: value for key, value in self.value.items() if key != "digest"})
@@ -267,7 +267,7 @@ class Node:
         return number
 
     def number(self, low: float, high: float | None = None, *, inside: bool = False, expected: str = "") -> float:
-        """Return a finite number from `low` to `high`; with `inside`, both limits are excluded."""
+        """Return a finite number from `low` to `high`; if `inside` is true, both limits are excluded."""
         number, most = self.value, _MOST_NUMBER if high is None else high
         if not isinstance(number, bool) and isinstance(number, int | float | np.floating):
             fits = low < number < most if inside else low <= number <= most  # false for NaN and infinity
@@ -280,7 +280,7 @@ class Node:
         self.fail(expected or f"a number {limits}")
 
     def boolean(self) -> bool:
-        """Return True or False."""
+        """Return the value, which must be a boolean."""
         if not isinstance(self.value, bool):
             self.fail("True or False")
         return self.value
@@ -293,7 +293,7 @@ class Node:
         return self.value
 
     def choice(self, known: Sequence[str], what: str = "") -> str:
-        """Return one of the known texts; `what` describes them in the message."""
+        """Return a text that is one of `known`; `what` precedes the choices in error messages."""
         if not isinstance(self.value, str) or self.value not in known:
             self.fail(what + choices_text(known, self.value))
         return self.value
@@ -301,8 +301,8 @@ class Node:
     def build(self, kind: type[T]) -> T:
         """Return a dataclass instance built from a mapping of its fields.
 
-        The dataclass validates its values and raises ValueErrors that begin with the field name. Fields without a
-        default are required. Fields that begin with an underscore cannot be set.
+        The dataclass validates its values; its ValueErrors begin with the name of the field. Fields without a default
+        are required. Fields whose names begin with an underscore cannot be set.
         """
         known = [item for item in fields(kind) if not item.name.startswith("_")]  # type: ignore[arg-type]  # a dataclass
         self.mapping([item.name for item in known])
@@ -321,7 +321,7 @@ class Node:
 
     @contextmanager
     def prefix_errors(self) -> Iterator[None]:
-        """Prefix ValueErrors from the block with the location of this node."""
+        """Prefix ValueErrors raised in the block with the location of this node."""
         try:
             yield
         except ValueError as problem:

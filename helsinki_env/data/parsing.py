@@ -1,4 +1,4 @@
-"""Parse JSON and YAML files into plain data: nothing is executed, and time and memory are bounded for any input."""
+"""Parse JSON and YAML files into plain data, without executing code and within bounded time and memory."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import yaml
 
 from helsinki_env.data.node import Node, short_repr, shorten
 
-#: Maximum nesting depth of lists and mappings. Files of the project use at most six levels.
+#: Maximum nesting depth of lists and mappings. The project's own files use at most six levels.
 _MOST_DEPTH = 40
 
 
 def _read_text(path: Path, most: int, error: type[ValueError]) -> str:
-    """Return the text of a file of at most `most` bytes."""
+    """Return the text of a file that is not larger than `most` bytes."""
     try:
         with path.open("rb") as file:
             content = file.read(most + 1)
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise error(f"{shorten(path)}: cannot be read as UTF-8: {problem.reason}") from None
-    except (OSError, ValueError) as problem:  # ValueError: an invalid file name
+    except (OSError, ValueError) as problem:  # ValueError is raised for an invalid file name
         raise error(f"{shorten(path)}: cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
     if len(content) > most:
         raise error(f"{shorten(path)}: found more than {most:,} bytes, expected a smaller file")
@@ -33,19 +33,19 @@ def _read_text(path: Path, most: int, error: type[ValueError]) -> str:
 
 # JSON
 
-#: Maximum file size in bytes. Run files grow with their plans.
+#: Maximum file size in bytes. The files of a run grow with its plan.
 _MOST_JSON = 2**26
 #: Maximum number of values in a text; each takes about 80 bytes in Python.
 _MOST_JSON_VALUES = 2**21
 
 
 def read_json(path: Path, error: type[ValueError]) -> Node:
-    """Return the content of a JSON file; see `parse_json`. Raises `error` if it cannot be read."""
+    """Parse a JSON file with `parse_json`. Raise `error` if it cannot be read."""
     return parse_json(_read_text(path, _MOST_JSON, error), error, str(path))
 
 
 def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Node:
-    """Parse a JSON text; `error` is the exception class, here and when values are extracted later.
+    """Parse a JSON text; `error` is the exception class for parsing and for extracting values later.
 
     Duplicate keys, NaN, infinities, lone surrogates, deep nesting and millions of values are rejected.
     """
@@ -67,19 +67,19 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
     return Node(data, error, file=file, what=what)
 
 
-#: Possible lone surrogates.
+#: Matches possible lone surrogates.
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def _check_values(text: str) -> None:
-    """Reject a text with too many values before parsing; commas within strings count as well."""
+    """Reject a text with too many values before parsing it; commas inside strings are also counted."""
     if text.count(",") + text.count("[") + text.count("{") > _MOST_JSON_VALUES:
         raise ValueError(f"found more than {_MOST_JSON_VALUES:,} values, expected fewer")
 
 
 def _check_depth(text: str) -> None:
-    """Reject deep nesting before parsing, because the limit of the parser depends on the call stack."""
+    """Reject deep nesting before parsing, because the parser's own limit depends on the call stack."""
     if text.count("[") + text.count("{") <= _MOST_DEPTH:
         return
     depth = 0
@@ -113,17 +113,17 @@ def _finite(text: str) -> float:
 
 #: Maximum file size in bytes. Configurations are written by hand.
 _MOST_YAML = 2**20
-#: Maximum number of values in a file; aliased values count once per use.
+#: Maximum number of values in a file; aliased values are counted each time they are used.
 _MOST_YAML_VALUES = 1_000_000
 
 
 def read_yaml(path: Path, error: type[ValueError]) -> Node:
-    """Return the content of a YAML file; see `parse_yaml`. Raises `error` if it cannot be read."""
+    """Parse a YAML file with `parse_yaml`. Raise `error` if it cannot be read."""
     return parse_yaml(_read_text(path, _MOST_YAML, error), error, str(path))
 
 
 def parse_yaml(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Node:
-    """Parse a YAML text; an empty text gives an empty mapping. See `parse_json` for the arguments.
+    """Parse a YAML text; an empty text yields an empty mapping. The arguments are those of `parse_json`.
 
     Duplicate keys, deep nesting, aliases that expand too far, and types other than text, numbers, booleans, null, lists
     and mappings are rejected.
@@ -137,7 +137,7 @@ def parse_yaml(text: str, error: type[ValueError], file: str = "", what: str = "
 
 
 class _Yaml:
-    """Builds plain data from parser events of PyYAML, whose constructor has more types and no size limits."""
+    """Build plain data from PyYAML parser events; PyYAML's own constructor has more types and no size limits."""
 
     _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -157,7 +157,7 @@ class _Yaml:
         }
 
     def document(self) -> Any:
-        """Return the single document of the text, or None for an empty text."""
+        """Return the single document of the text, or None if the text is empty."""
         events, data = self.loader, None
         events.get_event()
         if events.check_event(yaml.DocumentStartEvent):

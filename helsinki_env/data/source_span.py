@@ -9,12 +9,12 @@ from typing import NamedTuple
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _DECODER = json.JSONDecoder()
-#: For a longer value, only the key is highlighted.
+#: Maximum length of a highlighted key and value; beyond it, only the key is highlighted.
 _MOST_MARKED = 120
 
 
 class SourceSpan(NamedTuple):
-    """A span of a text: `start` and `end` of the slice, line and column of the first character, from 1."""
+    """A span of a text: `start` and `end` of the slice, and 1-based line and column of its first character."""
 
     start: int
     end: int
@@ -23,14 +23,14 @@ class SourceSpan(NamedTuple):
 
 
 def span_at(text: str, start: int, end: int) -> SourceSpan:
-    """Return the span from `start` to `end` with its line and column."""
+    """Return the span from `start` to `end`, with the line and column of its start."""
     return SourceSpan(start, end, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
 
 
 def span_in_json(text: str, path: str) -> SourceSpan | None:
-    """Return the span of a key and its value at a path (`Node.path`) of valid JSON; None for an empty path.
+    """Return the span of the key and value at a path (`Node.path`) in valid JSON, or None if the path is empty.
 
-    For a missing value, return the span of the nearest existing parent.
+    If the value is missing, the span of the nearest existing parent is returned.
     """
     at, found = _after_space(text, 0), None
     for index, key in _STEP.findall(path):
@@ -59,7 +59,7 @@ def _end(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int, wanted: str) -> tuple[int, int] | None:
-    """Return the offsets of a key and of its value in the mapping that begins at `at`."""
+    """Return the offsets of a key and its value in the mapping that starts at offset `at`."""
     if text[at] != "{":
         return None
     while text[at] in "{,":
@@ -75,7 +75,7 @@ def _value(text: str, at: int, wanted: str) -> tuple[int, int] | None:
 
 
 def _element(text: str, at: int, number: int) -> tuple[int, int] | None:
-    """Return the offset of an element of the list that begins at `at`, twice."""
+    """Return the offset of an element of the list that starts at `at`, twice, in the format of `_value`."""
     if text[at] != "[":
         return None
     while text[at] in "[,":

@@ -1,7 +1,7 @@
 """Costs and strengths of the fifteen board actions: published values and bounds.
 
 A component file may set other values under ``actions`` (rules page, section 1, "Costs and strengths"). Within the
-bounds, every turn can be completed and no number exceeds its field.
+bounds, every turn can be completed and every number fits into its field.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Strength:
     """Bounds for the strength of a board action.
 
     Attributes:
-        of: unit that is counted.
+        of: unit of the strength, in the plural.
         published: published value.
-        least: minimum value; a lower value has no effect beyond the free actions of a turn.
+        least: minimum value; a lower value would add nothing to the free actions of a turn.
         most: maximum value.
         why: reason for the bounds.
     """
@@ -80,10 +80,10 @@ PUBLISHED_STRENGTHS = tuple(STRENGTHS[name].published if name in STRENGTHS else 
 
 
 def read_actions(data: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return costs and strengths by id; missing values default to the published ones.
+    """Return the costs and strengths by id; missing values default to the published ones.
 
     Raises:
-        ValueError: of the error class of the node, for an invalid value; names board action, value and bounds.
+        ValueError: if a value is invalid (raised as `data.error`); the message names board action, value and bounds.
     """
     if not data.is_present:
         return PUBLISHED_COSTS, PUBLISHED_STRENGTHS
@@ -98,7 +98,7 @@ def read_actions(data: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _strength(name: str, data: Node) -> int:
-    """Return the strength of a board action that has one."""
+    """Return the strength of a board action; fail if it has none."""
     if name not in STRENGTHS:
         remedy = f"leave it out: only {', '.join(STRENGTHS)} have one"
         data.fail(f"no such key, as {name} has a cost but no strength", remedy)
@@ -108,7 +108,7 @@ def _strength(name: str, data: Node) -> int:
 
 
 def changed_numbers(costs: Sequence[int], strengths: Sequence[int]) -> dict[str, Any]:
-    """Return the values that enter a digest: deviations from the published values, and `two_points`."""
+    """Return the values that a digest includes: `two_points`, and all values that differ from the published ones."""
     points = BOARD_ACTIONS.index("two_points")
     changed: dict[str, list[int]] = {}
     for action, (cost, strength) in enumerate(zip(costs, strengths, strict=True)):

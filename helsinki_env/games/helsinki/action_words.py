@@ -1,11 +1,11 @@
-"""Labels, effects and descriptions of the board actions, with the numbers of a component file."""
+"""Labels, effects and descriptions of the board actions, with the costs and strengths of a component file."""
 
 from __future__ import annotations
 
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, STRENGTHS
 from helsinki_env.games.helsinki.components import Components
 
-#: Label under each board action's picture, in lines.
+#: The lines of the label under each board action's picture.
 _LABELS: dict[str, tuple[str, ...]] = {
     "move_1_to_6": ("Move 1\u20136",),
     "two_wild_tiles": ("Two wild", "tiles"),
@@ -23,7 +23,7 @@ _LABELS: dict[str, tuple[str, ...]] = {
     "any_card_as_wild": ("Any card", "as wild"),
     "two_points": ("Two points",),
 }
-#: Labels with a strength other than the published one; `s` is the plural ending.
+#: Labels for strengths that differ from the published ones; `s` is the plural ending.
 _NUMBERED: dict[str, tuple[str, ...]] = {
     "move_1_to_6": ("Move 1\u2013{n}",),
     "two_wild_tiles": ("{n} wild", "tile{s}"),
@@ -57,7 +57,7 @@ _SPACES = {4: "4 spaces", 5: "4 or 5 spaces", 6: "4 to 6 spaces"}
 
 
 def action_label(components: Components, name: str) -> tuple[str, ...]:
-    """Return the label under a board action's picture, in lines; a trailing hyphen joins a line to the next."""
+    """Return the lines of the label under a board action's picture; a line that ends in a hyphen joins the next."""
     strength = components.strengths[BOARD_ACTIONS.index(name)]
     if name not in STRENGTHS or strength == STRENGTHS[name].published:
         return _LABELS[name]
@@ -65,7 +65,7 @@ def action_label(components: Components, name: str) -> tuple[str, ...]:
 
 
 def label_of(components: Components, action: int) -> str:
-    """Return the label of a board action in one line."""
+    """Return the label of a board action as a single line."""
     return " ".join(action_label(components, BOARD_ACTIONS[action])).replace("- ", "")
 
 
@@ -76,7 +76,7 @@ def action_effect(components: Components, action: int) -> str:
 
 
 def action_sentence(components: Components, action: int) -> str:
-    """Return label, cost and effect of a board action."""
+    """Return the label, cost and effect of a board action."""
     cost = cost_text(components.costs[action])
     return f"{label_of(components, action)} ({cost}): {action_effect(components, action)}"
 
@@ -84,7 +84,7 @@ def action_sentence(components: Components, action: int) -> str:
 def action_phrase(components: Components, name: str) -> str:
     """Return a unique description of a board action, such as ``move 4 or 5 spaces``.
 
-    Numbers other than the published ones follow the name: ``two points: 5 (2 coats)``.
+    A strength or cost that differs from the published one follows the name: ``two points: 5 (2 coats)``.
     """
     strength, cost = components.strengths[BOARD_ACTIONS.index(name)], components.costs[BOARD_ACTIONS.index(name)]
     words, number = name.replace("_", " "), str(strength)
@@ -98,5 +98,5 @@ def action_phrase(components: Components, name: str) -> str:
 
 
 def cost_text(cost: int) -> str:
-    """Return the cost of a board action: ``2 coats``, or ``no coat``."""
+    """Return the cost of a board action in words: ``2 coats``, or ``no coat``."""
     return f"{cost} coat{'s' * (cost > 1)}" if cost else "no coat"

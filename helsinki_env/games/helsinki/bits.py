@@ -1,4 +1,4 @@
-"""Sets of cells as int64: bit `7 * row + column`, row 0 in the north, column 0 in the west."""
+"""Sets of cells as int64: bit `7 * row + column`, with row 0 in the north and column 0 in the west."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WEST_EDGE = COLUMN
 
 @kernel
 def neighbors(cells):
-    """Return the cells that touch the set edge to edge (these may include cells of the set)."""
+    """Return the cells that share an edge with a cell of the set (they may include cells of the set)."""
     return ((cells << 7) | (cells >> 7) | ((cells & ~_EAST_EDGE) << 1) | ((cells & ~_WEST_EDGE) >> 1)) & BOARD
 
 

@@ -1,7 +1,7 @@
-"""Building a pavilion: feasibility, payment, placement, superstructures (rules page, section 3, "BUILD").
+"""Build a pavilion: feasibility, payment, placement, superstructures (rules page, section 3, "BUILD").
 
-A build is feasible if the tile is in the supply and the cards, a placement and the coats of arms for both suffice. The
-costs in coats of payment and placement are independent, so their minimums are added.
+A build is feasible if the tile is in the supply, can be paid for and can be placed, with enough coats of arms for both.
+Payment and placement cost coats independently, so their minimum costs are added.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from helsinki_env.games.helsinki.score import check_crosswalks
 from helsinki_env.games.helsinki.shapes import fits, fits_in, profile, resting_corner, tile_cells
 from helsinki_env.games.helsinki.state import PHASE_END, PHASE_PAY, PHASE_PLACE, PHASE_ROOF
 
-#: More coats than any player can have.
+#: A number of coats that no player can have.
 NEVER = 99
-#: Number of card types in one set: kernels use signed 64-bit integers.
+#: Number of card types per set, because a set is a signed 64-bit integer.
 CARDS_AT_ONCE = 50
 
 
 @kernel
 def side_of(g, seat):
-    """Return the side of the token; each side has two spaces (section 1)."""
+    """Return the side of the senate board with the seat's token; each side has two spaces (section 1)."""
     return np.int64(g.token[seat]) // 2
 
 
@@ -39,7 +39,7 @@ def last_tile(t, g, seat):
 
 @kernel
 def free_roofs(t, g, seat):
-    """Return the cells of pavilion and wild tiles without a superstructure (the statue never carries one)."""
+    """Return the cells of pavilion and wild tiles that have no superstructure (the statue never carries one)."""
     return g.built[seat] & ~t.statue & ~g.superstructures[seat]
 
 
@@ -47,8 +47,8 @@ def free_roofs(t, g, seat):
 def coats_to_pay(t, same, others, due, usable):
     """Return the minimum number of coats needed to pay `due` cards, or NEVER if impossible.
 
-    `same` is the number of cards of the color or wild, `others` that of other cards. `usable` is the set of available
-    board actions.
+    `same` is the number of wild cards and cards of the tile's color, and `others` is the number of other cards.
+    `usable` is the set of available board actions.
     """
     if same >= due:
         return np.int64(0)
@@ -80,7 +80,7 @@ def coats_to_place(t, g, kind, usable):
 
 @kernel
 def fits_elsewhere(t, g, kind):
-    """Return whether a tile can be pushed in from one of the three sides without the token."""
+    """Return whether a tile can be pushed in from a side other than that of the token."""
     side = side_of(g, g.seat)
     for turn in range(1, 4):
         if fits(t, kind, (side + turn) % 4, g.built[g.seat]):
@@ -100,7 +100,7 @@ def cards_of(t, g, seat, colour):
 
 @kernel
 def hand_by_color(t, g, seat, colour):
-    """Return (cards of the color, wild cards, cards of other colors) in a hand."""
+    """Return the numbers of cards of the color, wild cards and cards of other colors in a hand."""
     same, wild = cards_of(t, g, seat, colour), np.int64(g.hand[seat, t.types - 1])
     return same, wild, hand_size(t, g, seat) - same - wild
 
@@ -112,7 +112,7 @@ def _feasible(t, g, coats, usable, begin):
     coloured = hand_size(t, g, seat) - wild
     side = side_of(g, seat)
     packed = profile(g.built[seat], side)
-    tried, fitting = np.int64(0), np.int64(0)  # tile kinds: test each only once
+    tried, fitting = np.int64(0), np.int64(0)  # sets of tile kinds, so that each is tested only once
     found = np.int64(0)
     held = _held(g, seat, begin, min(last, begin + CARDS_AT_ONCE))
     while held:
@@ -139,14 +139,14 @@ feasible = OverloadedKernel("feasible", _feasible)
 """`feasible(t, g, coats, usable, begin)`: return the cards in hand whose BUILD can be completed with `coats` coats and
 the board actions `usable` (section 3).
 
-The result is a set of the `CARDS_AT_ONCE` types from `begin` on (bit = type - begin), without the wild card. Hand and
-board are read only once for all cards.
+The result is a set of types (bit = type - begin) that covers `CARDS_AT_ONCE` types from `begin`, without the wild card.
+Hand and board are read only once for all cards.
 """
 
 
 @kernel
 def _held(g, seat, begin, end):
-    """Return the types from `begin` to `end` that the hand contains, as a set (bit = type - begin)."""
+    """Return the card types in a hand from `begin` up to, but not including, `end`, as a set (bit = type - begin)."""
     held = np.int64(0)
     for card in range(begin, end):
         held |= np.int64(g.hand[seat, card] > 0) << (card - begin)
@@ -155,7 +155,7 @@ def _held(g, seat, begin, end):
 
 @kernel
 def any_feasible(t, g, coats, usable):
-    """Return whether any BUILD is feasible with this number of coats and these board actions."""
+    """Return whether any BUILD is feasible with `coats` coats and the board actions `usable`."""
     for begin in range(0, t.types - 1, CARDS_AT_ONCE):
         if feasible(t, g, coats, usable, begin):
             return True
@@ -164,7 +164,7 @@ def any_feasible(t, g, coats, usable):
 
 @kernel
 def begin_build(t, g, card):
-    """Play the card and enter PAY, or PLACE for a card that costs only itself (section 3, BUILD)."""
+    """Play a card and enter PAY, or PLACE if the card costs only itself (section 3, BUILD)."""
     play_card_face_up(g, g.seat, card)
     g.only_build = 0
     g.card = card
@@ -174,7 +174,7 @@ def begin_build(t, g, card):
 
 @kernel
 def pay(g, card):
-    """Play one more card for the tile (section 3, Pay)."""
+    """Pay one more card for the tile (section 3, Pay)."""
     play_card_face_up(g, g.seat, card)
     g.paid[g.paid_count] = card
     g.paid_count += 1
@@ -194,7 +194,7 @@ def one_card_fewer(t, g):
 
 @kernel
 def cover(t, g, seat, cells):
-    """Build on cells: move their coats of arms to the meadow, then check the crosswalks."""
+    """Mark cells as built, move their coats of arms to the meadow, then check the crosswalks."""
     g.built[seat] |= cells
     if cells & t.all_coats:
         for coat in range(8):
@@ -206,7 +206,7 @@ def cover(t, g, seat, cells):
 
 @kernel
 def touches_own_color(t, g, seat, cells, kind):
-    """Return whether cells touch a pavilion tile of the same color (edge to edge)."""
+    """Return whether any of the cells shares an edge with a pavilion tile of the same color."""
     around = neighbors(cells)
     for tile in range(g.tile_count[seat]):
         piece = np.int64(g.tile_piece[seat, tile])
@@ -217,7 +217,7 @@ def touches_own_color(t, g, seat, cells, kind):
 
 @kernel
 def place(t, g, argument):
-    """Push the tile in, with all consequences: discards, coats, crosswalks, bonus card, superstructures (section 3)."""
+    """Push the tile in and apply all effects: discards, coats, crosswalks, bonus card, superstructures (section 3)."""
     seat, card = g.seat, g.card
     side = argument // (ORIENTATIONS * LANES)
     kind = np.int64(t.kind[card])
@@ -249,7 +249,7 @@ def place(t, g, argument):
 
 @kernel
 def begin_roofs(g, roofs):
-    """Begin to place `roofs` superstructures on the tile just built (section 3)."""
+    """Start placing `roofs` superstructures on the tile just built (section 3)."""
     g.phase = PHASE_ROOF
     g.resume = PHASE_END
     g.roofs_left = roofs

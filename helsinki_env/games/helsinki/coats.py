@@ -1,4 +1,4 @@
-"""The fifteen board actions that coats of arms pay for (rules page, sections 1 and 3)."""
+"""The fifteen board actions, which are paid for with coats of arms (rules page, sections 1 and 3)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from helsinki_env.games.helsinki.state import PHASE_LIFT, PHASE_MAIN, PHASE_ROOF
 
 @kernel
 def usable_actions(t, g, seat):
-    """Return the set of board actions that the coats in the meadow can pay for: not used, covered or denied."""
+    """Return the set of affordable board actions that are not used, covered or denied."""
     affordable = np.int64(t.affordable[np.uint8(g.meadow[seat])])
     if affordable == 0:  # the common case: an empty meadow and no free board action
         return affordable
@@ -40,7 +40,7 @@ def usable_actions(t, g, seat):
 
 @kernel
 def wild_cells(t, g, seat):
-    """Return the empty cells that touch a pavilion or wild tile (touching only the statue is not enough)."""
+    """Return the empty cells next to a pavilion or wild tile (being next to the statue is not enough)."""
     return neighbors(g.built[seat] & ~t.statue) & ~g.built[seat]
 
 
@@ -106,7 +106,7 @@ def resume_phase(g):
 
 @kernel
 def place_wild(t, g, cell):
-    """WILD: put a wild tile on a cell; remaining tiles are lost if no legal cell is left."""
+    """WILD: put a wild tile on a cell; if no legal cell is left, the remaining wild tiles are lost."""
     seat = g.seat
     g.wild[seat] |= bit(cell)
     g.wild_supply -= 1
@@ -120,7 +120,7 @@ def place_wild(t, g, cell):
 
 @kernel
 def lift(g, cell):
-    """LIFT: take a superstructure off a roof to move it."""
+    """LIFT: take a superstructure from a roof to move it."""
     g.superstructures[g.seat] &= ~bit(cell)
     g.lifted = cell
     g.phase = PHASE_ROOF
@@ -129,7 +129,7 @@ def lift(g, cell):
 
 @kernel
 def roof(g, cell):
-    """ROOF: put a superstructure, lifted or from the supply, on a roof."""
+    """ROOF: put the lifted superstructure, or one from the supply, on a roof."""
     g.superstructures[g.seat] |= bit(cell)
     if g.lifted >= 0:
         g.lifted = -1

@@ -1,7 +1,7 @@
-"""Component data, read from a component file: tiles, cards, cells, action board, scoring values.
+"""Game components, read from a component file: tiles, cards, cells, action board, scoring values.
 
-A component file (``configs/components/*.yaml``) is fully validated on loading, and the result is immutable. The file
-names its sources and marks reconstructed facts.
+A component file (``configs/components/*.yaml``) is fully validated when it is loaded, and the result is immutable. The
+file cites its sources and marks reconstructed values.
 
 Rules page: section 1, Components.
 """
@@ -37,25 +37,25 @@ MAX_VARIANTS = 18
 MAX_PAVILIONS = 22
 DISPLAY = 8
 PLAYER_COUNTS = (2, 3, 4)
-_MOVED = "points_two_points"  # a key of earlier files
+_MOVED = "points_two_points"  # a key used in older files
 _KEYS = ("shapes", "tiles", "superstructures", "cards", "board", "action_rows", "actions", "bonus_cards", "rules")
 
 
 class ComponentError(UserError):
-    """An invalid component file. The message names file, key, value found and value expected."""
+    """Error for an invalid component file. The message names the file, key, value found and value expected."""
 
 
 @dataclass(frozen=True)
 class CardVariant:
-    """A kind of pavilion card, which is the same in all colors except for the number of copies.
+    """A kind of pavilion card. It exists in all colors, which differ only in the number of copies.
 
     Attributes:
-        number: total cost in cards, including this one (1..8).
-        roofs: size of the tile it shows (2..5).
-        superstructures: superstructures it shows (0..5).
-        copies: copies in the box by color index (five numbers).
-        removed3: copies of each color removed with three players.
-        removed2: copies of each color removed with two players.
+        number: total cost in cards, including the card itself (1..8).
+        roofs: size of the tile on the card (2..5).
+        superstructures: number of superstructures on the card (0..5).
+        copies: number of copies by color index (five numbers).
+        removed3: number of copies of each color that are removed with three players.
+        removed2: number of copies of each color that are removed with two players.
     """
 
     number: int
@@ -66,40 +66,40 @@ class CardVariant:
     removed2: int
 
     def removed(self, players: int) -> int:
-        """Return the number of copies of each color removed with this number of players (2..4)."""
+        """Return the number of copies of each color that are removed for a number of players (2..4)."""
         return {2: self.removed2, 3: self.removed3, 4: 0}[players]
 
 
 @dataclass(frozen=True)
 class Components:
-    """The validated content of a component file, as returned by `load_components`.
+    """Validated content of a component file, as returned by `load_components`.
 
-    A card type is ``len(variants) * color + variant``, the wild card last; a cell is ``7 * row + column``.
+    A card type is ``len(variants) * color + variant``, with the wild card last. A cell is ``7 * row + column``.
 
     Attributes:
-        name: the file's name without its suffix.
+        name: name of the file without its suffix.
         types: number of card types, including the wild card.
-        wild_type: the index of the wild card, ``types - 1``.
-        shapes: drawings by shape name; rows from north to south, ``X`` a roof and ``.`` an empty cell.
-        tiles: shape name by ``[color][roofs - 2]``.
-        tile_copies: tiles of each color by ``[roofs - 2]``.
-        variants: the kinds of colored cards.
-        wild_cards: wild cards in the box.
-        wild_removed3: wild cards removed with three players.
-        wild_removed2: wild cards removed with two players.
-        any_removed2_number: with two players, one random card of this number is also removed, unseen.
-        wild_tiles: wild tiles in the common supply.
-        superstructures: superstructures in the common supply.
+        wild_type: card type of the wild card, ``types - 1``.
+        shapes: drawings by shape name, as rows from north to south; ``X`` is a roof and ``.`` an empty cell.
+        tiles: shape names, indexed by ``[color][roofs - 2]``.
+        tile_copies: number of tiles of each color, indexed by ``[roofs - 2]``.
+        variants: kinds of colored cards.
+        wild_cards: number of wild cards before any are removed.
+        wild_removed3: number of wild cards removed with three players.
+        wild_removed2: number of wild cards removed with two players.
+        any_removed2_number: number on the card that is also removed, at random and unseen, with two players.
+        wild_tiles: number of wild tiles in the common supply.
+        superstructures: number of superstructures in the common supply.
         hand_limit: maximum number of cards in a hand.
-        statue: the statue's cell, 24.
-        coats: the cells with a coat of arms, in the order of the file.
-        crosswalks: the cells next to the crosswalks (Dry roads).
-        bonus_cards: values of the bonus cards, ascending; with p players the p lowest are in play.
-        action_rows: board action names as printed: top, middle and bottom row.
+        statue: cell of the statue, 24.
+        coats: cells with a coat of arms, in the order of the file.
+        crosswalks: cells next to the crosswalks (Dry roads).
+        bonus_cards: values of the bonus cards, in ascending order; with p players, the p lowest are in play.
+        action_rows: names of the board actions in the printed top, middle and bottom rows.
         points_row: points for a full row.
         points_column: points for a full column.
-        points_crossing: points for a superstructure whose row and column are both full.
-        points_line: points for a superstructure of which only the row or only the column is full.
+        points_crossing: points for a superstructure if its row and its column are both full.
+        points_line: points for a superstructure if only its row or only its column is full.
         costs: cost of each board action in coats of arms, by id.
         strengths: strength of each board action, by id; 0 if it has none (`action_numbers.STRENGTHS`).
     """
@@ -131,29 +131,30 @@ class Components:
     strengths: tuple[int, ...]
 
     def __hash__(self) -> int:
-        """Return a hash of the content."""
+        """Return a hash of the name and the digest."""
         return hash((self.name, self.digest))
 
     def card_color(self, card: int) -> int:
-        """Return the color index of a card type, -1 for the wild card."""
+        """Return the color index of a card type, or -1 for the wild card."""
         return -1 if self._is_wild(card) else card // len(self.variants)
 
     def card_number(self, card: int) -> int:
-        """Return the total cost of a card type in cards, including itself; 0 for the wild card."""
+        """Return the total cost of a card type in cards, including the card itself, or 0 for the wild card."""
         return 0 if self._is_wild(card) else self.variants[card % len(self.variants)].number
 
     def card_roofs(self, card: int) -> int:
-        """Return the size of the tile on a card type; 0 for the wild card."""
+        """Return the size of the tile on a card type, or 0 for the wild card."""
         return 0 if self._is_wild(card) else self.variants[card % len(self.variants)].roofs
 
     def card_superstructures(self, card: int) -> int:
-        """Return the number of superstructures on a card type; 0 for the wild card."""
+        """Return the number of superstructures on a card type, or 0 for the wild card."""
         return 0 if self._is_wild(card) else self.variants[card % len(self.variants)].superstructures
 
     def deck(self, players: int) -> tuple[int, ...]:
-        """Return the deck by card type after the fixed removals (rules page, section 2, step 1).
+        """Return the number of cards of each type after the fixed removals (rules page, section 2, step 1).
 
-        With two players the deck still includes the card that is removed at random: ``deck_size(2) + 1`` in all.
+        With two players, the deck still includes the card that is removed at random: ``deck_size(2) + 1`` cards in
+        total.
         """
         if players not in PLAYER_COUNTS:
             raise ValueError(f"players: found {players!r}, expected 2, 3 or 4")
@@ -166,14 +167,15 @@ class Components:
         return (*coloured, wild)
 
     def deck_size(self, players: int) -> int:
-        """Return the number of cards in a game with 2, 3 or 4 players, before the first is dealt."""
+        """Return the number of cards in the deck of a game with 2, 3 or 4 players, before any card is dealt."""
         return sum(self.deck(players)) - (players == 2)
 
     @cached_property
     def digest(self) -> str:
         """Return 16 hexadecimal digits that identify the content, regardless of the file name.
 
-        Only costs and strengths that differ from the published ones are included, so a file may state the defaults.
+        Of the costs and strengths, only those that differ from the published ones are included, so a file may state the
+        defaults.
         """
         facts = component_facts(self)
         numbers = changed_numbers(facts.pop("costs"), facts.pop("strengths"))
@@ -186,13 +188,13 @@ class Components:
 
 
 def load_components(name_or_path: str | Path = "default") -> Components:
-    """Return the content of a component file.
+    """Load and validate a component file.
 
     Args:
-        name_or_path: name of a file in ``configs/components``, or a path. An unchanged file is read only once.
+        name_or_path: name of a file in ``configs/components``, or a path. A file is read again only if it has changed.
 
     Raises:
-        ComponentError: for an invalid file; the message names file, key, value and expected value.
+        ComponentError: if the file is invalid; the message names the file, the key, the value and the expected value.
     """
     components: Components = load_component_file(name_or_path, ComponentError, _components)
     return components
@@ -244,7 +246,7 @@ def _components(data: Node, name: str) -> Components:
 
 
 def _shapes(data: Node) -> dict[str, tuple[str, ...]]:
-    """Return the drawings; each must be connected and have no empty margins."""
+    """Return the drawings by shape name; each must be connected and have no empty margins."""
     if not data.value or not isinstance(data.value, Mapping):
         data.fail("a mapping of shape names to drawings such as X./XX")
     shapes = {}
@@ -259,7 +261,7 @@ def _shapes(data: Node) -> dict[str, tuple[str, ...]]:
 
 
 def _tiles(data: Node, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """Return the shape name by color and roofs."""
+    """Return the shape names by color and number of roofs."""
     colours = data.mapping(COLOURS)
     tiles = []
     for colour in COLOURS:
@@ -273,7 +275,7 @@ def _tiles(data: Node, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str
 
 
 def _tile_copies(tiles: Node) -> tuple[int, ...]:
-    """Return the tiles of each color by roofs, after checking that a state can store all tiles of a full board."""
+    """Return the number of tiles of each color by roofs. Check that a state can store all tiles of a full board."""
     copies = integer_list(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
     total = len(COLOURS) * sum(copies)
     if tiles["total"].integer(0, 400) != total:
@@ -329,13 +331,13 @@ def _variant(data: Node) -> CardVariant:
 
 
 def _cells(data: Node, length: int) -> tuple[int, ...]:
-    """Return distinct cells of the board, given as [row, column], without the statue's cell."""
+    """Read distinct cells of the board, given as [row, column], excluding the statue's cell."""
     items = data.entries("cells [row, column]", length=length)
     return tuple(distinct_values(data, ((item, _cell(item)) for item in items), "cell"))
 
 
 def _cell(item: Node) -> int:
-    """Return a cell that tiles may cover."""
+    """Read a cell that tiles may cover."""
     row, column = integer_list(item, 2, 0, BOARD_SIZE - 1, "numbers, row and column")
     cell = BOARD_SIZE * row + column
     if cell == STATUE:
@@ -344,7 +346,7 @@ def _cell(item: Node) -> int:
 
 
 def _bonus_cards(data: Node) -> tuple[int, ...]:
-    """Return the values of the four bonus cards, ascending."""
+    """Return the values of the four bonus cards, in ascending order."""
     values = integer_list(data, 4, 1, 100, "values")
     if list(values) != sorted(set(values)):
         data.fail("four different values in ascending order")
@@ -352,7 +354,7 @@ def _bonus_cards(data: Node) -> tuple[int, ...]:
 
 
 def _action_rows(data: Node) -> tuple[tuple[str, ...], ...]:
-    """Return the three rows of the action board, which must contain every board action once."""
+    """Return the three rows of the action board, which must contain every board action exactly once."""
     data.mapping(("top", "middle", "bottom"))
     rows = [data[name].entries("action names", length=5) for name in ("top", "middle", "bottom")]
     seen: list[str] = []
@@ -365,7 +367,7 @@ def _action_rows(data: Node) -> tuple[tuple[str, ...], ...]:
 
 
 def _check_decks(components: Components, cards: Node) -> None:
-    """Check that the cards match the totals in the file and that every game can be dealt."""
+    """Check that the card counts match the totals in the file and that every game can be dealt."""
     totals = cards["totals"].mapping(("per_colour", *(f"players_{players}" for players in reversed(PLAYER_COUNTS))))
     per_colour = totals["per_colour"].integer(0, PUBLISHED_CARDS)
     for colour, name in enumerate(COLOURS):

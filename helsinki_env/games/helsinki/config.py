@@ -15,24 +15,25 @@ __all__ = ["REWARDS", "ConfigError", "HelsinkiConfig"]
 
 @dataclass(frozen=True)
 class HelsinkiConfig(Configuration[Components]):
-    """Configuration of a game.
+    """Game configuration.
 
-    Frozen, hashable and picklable. Two configurations are equal if all values and the contents of the component files
-    are equal.
+    Configurations are frozen, hashable and picklable. Two configurations are equal if all their values and the contents
+    of their component
+    files are equal.
 
     Attributes:
-        num_players: 2, 3 or 4.
+        num_players: number of players: 2, 3 or 4.
         covered: board actions disabled for all players. Accepts ids, names or ``"first_game"`` (the bottom row of the
             action board); stored as ascending ids. The rulebook covers five; any subset is valid.
-        denied: board actions disabled for single seats, for studies. Accepts one collection of ids or names per seat,
-            or None; stored as one tuple of ascending ids per seat.
-        dry_roads: whether to play the expansion (rules page, section 6).
-        components: the component file, a name or a path; see `helsinki_env.games.helsinki.components.load_components`.
-        reward: ``"win"``, ``"rank"`` or ``"margin"``.
+        denied: board actions disabled for individual seats, for studies. Accepts one collection of ids or names per
+            seat, or None; stored as one tuple of ascending ids per seat.
+        dry_roads: whether to play with the Dry roads expansion (rules page, section 6).
+        components: name or path of the component file; see `helsinki_env.games.helsinki.components.load_components`.
+        reward: reward scheme: ``"win"``, ``"rank"`` or ``"margin"``.
 
     Raises:
-        ConfigError: for an invalid value.
-        ComponentError: (a ValueError) for an invalid component file.
+        ConfigError: if a value is invalid.
+        ComponentError: (a ValueError) if the component file is invalid.
     """
 
     read_components = staticmethod(load_components)

@@ -1,4 +1,4 @@
-"""Determinization: sample hidden cards that are consistent with the observation of a seat, for search.
+"""Determinization: sample hidden cards that are consistent with a seat's observation, for search.
 
 A copy made by `determinize` differs from the game only in information hidden from the viewer (rules page, section 7):
 
@@ -7,8 +7,8 @@ A copy made by `determinize` differs from the game only in information hidden fr
 - the card removed unseen with two players,
 - the random state, so that later shuffles cannot be predicted.
 
-The observation of the viewer stays the same. Every arrangement of hidden cards that is consistent with the rules and
-the observation can occur. The actions of other seats have no influence on its probability.
+The observation of the viewer stays the same. Every arrangement of the hidden cards that is consistent with the rules
+and the observation can occur. Its probability does not depend on which actions other seats chose.
 
     >>> from helsinki_env import HelsinkiGame
     >>> from helsinki_env.engine.determinization import determinize
@@ -20,11 +20,11 @@ the observation can occur. The actions of other seats have no influence on its p
 
 Known information
 -----------------
-- Before the first reshuffle, the hidden cards are all cards of the deck that are not visible.
+- Before the first reshuffle, the hidden cards are the cards of the deck that are not visible.
 - The composition of a reshuffled draw pile is known (`reshuffled`, without the cards that visibly left it). It consists
-  of the current pile and of the cards that seats drew from it face down (`unseen`; the viewer knows its own draws).
-  Such a card of another seat is in its hand, or was shown later and is visible.
-- Another seat that is paying, discarding or committed to a build holds the required cards.
+  of the current pile and the cards that seats drew from it face down (`unseen`; the viewer knows its own draws). A card
+  that another seat drew face down is in its hand, or was shown later and is visible.
+- If another seat is paying, discarding or committed to a build, it holds the required cards.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ from helsinki_env.games.helsinki.build import hand_by_color
 from helsinki_env.games.helsinki.draw import draw_removable, is_reshuffled, removable
 from helsinki_env.games.helsinki.state import DECK, LAYOUTS, MAX_SEATS, PHASE_DISCARD, PHASE_PAY, UNSEEN, WIDE
 
-#: Maximum number of attempts. The rarest hand that can pay occurs once in 10^6 attempts.
+#: Maximum number of attempts. The rarest hand that can pay occurs about once in 10^6 attempts.
 _TRIES = 20_000_000
 
 SCRATCH = np.dtype(
     (
         np.record,
         [
-            ("unknown", np.int64, (WIDE,)),  # cards whose location the viewer does not know, by type
+            ("unknown", np.int64, (WIDE,)),  # cards that the viewer cannot locate, by type
             ("pile", np.int64, (WIDE,)),  # cards of a reshuffled pile
             ("due", np.int64, (WIDE,)),  # pile cards that other seats must have drawn
             ("rest", np.int64, (WIDE,)),  # remaining cards by type
             ("draws", np.int64),  # number of pile cards that other seats drew
             ("shown", np.int64, (WIDE,)),  # cards shown since the reshuffle
             ("drawn", np.int64, (WIDE,)),  # pile cards that other seats drew face down, in this sample
-            ("hidden", np.int64, (MAX_SEATS,)),  # cards in other hands that only their seats have seen
+            ("hidden", np.int64, (MAX_SEATS,)),  # number of cards in other hands that only their seats have seen
             ("cards", np.int8, (DECK,)),
             ("pool", np.int8, (DECK,)),
         ],
@@ -63,9 +63,10 @@ SCRATCH = np.dtype(
 
 @kernel
 def _look(t, g, viewer, s):
-    """Collect the cards that the viewer cannot locate, and how many of them each other hand holds (section 7).
+    """Count the cards that the viewer cannot locate, in total by type and in each other hand (section 7).
 
-    Return whether the cards exactly fill hands, draw pile and, with two players, the place of the removed card.
+    Return whether these cards exactly fill the hands, the draw pile and, with two players, the place of the removed
+    card.
     """
     for card in range(t.types):
         s.shown[card] = g.discard[card]
@@ -98,7 +99,7 @@ def _look(t, g, viewer, s):
 
 @kernel
 def _remove(t, g, cards, size):
-    """With two players, swap the card that was removed, drawn at random, with the last one (section 1)."""
+    """With two players, draw the removed card at random and swap it with the last card (section 1)."""
     removed = draw_removable(t, g, cards, size)
     card = cards[removed]
     cards[removed] = cards[size - 1]
@@ -107,7 +108,7 @@ def _remove(t, g, cards, size):
 
 @kernel
 def _deal_hands(t, g, viewer, s, cards, size):
-    """Deal hidden cards to the other hands; return the number dealt."""
+    """Deal hidden cards to the other hands; return the number of cards dealt."""
     dealt = 0
     for seat in range(g.players):
         if seat != viewer:
@@ -121,10 +122,10 @@ def _deal_hands(t, g, viewer, s, cards, size):
 
 @kernel
 def _can_complete_turn(t, g, viewer, mask):
-    """Check that another seat can complete its payment, discards or build (section 3, No dead ends)."""
+    """Return whether another acting seat can complete its payment, discards or build (section 3, No dead ends)."""
     if g.seat == viewer or not (g.phase == PHASE_PAY or g.phase == PHASE_DISCARD or g.only_build):
         return True
-    if g.substitute:  # the mask checks only the card of another color
+    if g.substitute:  # the mask checks only the card of another color, not the cards due after it
         same, wild, _ = hand_by_color(t, g, g.seat, np.int64(t.colour[g.card]))
         if same + wild < g.to_pay - 1:
             return False
@@ -134,7 +135,7 @@ def _can_complete_turn(t, g, viewer, mask):
 
 @kernel
 def _deal_first_pile(t, g, viewer, s):
-    """Sample removed card, hands and pile from one set of cards, before the first reshuffle."""
+    """Sample the removed card, the hands and the pile from one set of cards, before the first reshuffle."""
     size = list_cards(s.unknown, t.types, s.cards)
     if g.players == 2:
         _remove(t, g, s.cards, size)
@@ -147,9 +148,10 @@ def _deal_first_pile(t, g, viewer, s):
 
 @kernel
 def _look_at_pile(t, g, viewer, s):
-    """Collect the unlocated cards of a reshuffled pile, and those that must have been drawn from it (section 4).
+    """Count the unlocated cards of a reshuffled pile, and those that must have been drawn from it (section 4).
 
-    At least the pile cards of a type that exceed the unlocated cards have been drawn. Return whether the counts match.
+    If a pile had more cards of a type than are now unlocated, the excess must have been drawn. Return whether the
+    counts match.
     """
     for card in range(t.types):
         s.pile[card] = g.reshuffled[card]
@@ -173,7 +175,7 @@ def _look_at_pile(t, g, viewer, s):
 
 @kernel
 def _ways_to_choose(count, size):
-    """Return the number of subsets of `count` of `size` cards."""
+    """Return the number of ways to choose `count` of `size` cards."""
     ways = np.int64(1)
     for i in range(count):
         ways = ways * (size - i) // (i + 1)
@@ -185,9 +187,9 @@ def _draw_unseen_cards(t, g, s):
     """Split a reshuffled pile into the cards that other seats drew face down and the current pile.
 
     All sets of `s.draws` pile cards that contain the due cards of each type must be equally likely. The proposal takes
-    the due cards and draws the others from the rest. Of p pile cards of a type, e of them due, it finds d drawn ones in
-    C(p - e, d - e) of the C(p, d) ways. The quotient is C(d, e) / C(p, e), and p and e are fixed: a proposal is
-    accepted with probability 1 / C(d, e) for each type. Return whether it is.
+    the due cards and draws the others from the rest. For a type with p pile cards, e of them due, it draws d cards in
+    C(p - e, d - e) instead of C(p, d) ways. The ratio is C(d, e) / C(p, e), and p and e are constant. To correct for
+    it, a proposal is accepted with probability 1 / C(d, e) for each type. Return whether it is accepted.
     """
     due = np.int64(0)
     for card in range(t.types):
@@ -207,7 +209,7 @@ def _draw_unseen_cards(t, g, s):
 
 @kernel
 def _draws_not_in_hand(g, viewer, card):
-    """Return the number of face-down draws of a card type by other seats that are no longer hidden in their hands."""
+    """Return how many cards of a type that other seats drew face down are no longer hidden in their hands."""
     missing = np.int64(0)
     for seat in range(g.players):
         if seat != viewer:
@@ -223,8 +225,8 @@ def _draws_not_in_hand(g, viewer, card):
 def _hand_out_unseen(t, g, viewer, s):
     """Assign the face-down draws to the other seats in random order.
 
-    All orders are equally likely. Return whether this one fits the hands: a card that its seat no longer hides must
-    have been shown since the reshuffle.
+    All orders are equally likely. Return whether this order fits the hands: a card that is no longer hidden in its
+    seat's hand must have been shown since the reshuffle.
     """
     size, at = list_cards(s.drawn, t.types, s.cards), np.int64(0)
     for seat in range(g.players):
@@ -240,7 +242,7 @@ def _hand_out_unseen(t, g, viewer, s):
 
 @kernel
 def _deal_reshuffled_pile(t, g, viewer, s):
-    """Sample hands and pile after a reshuffle, when all pile cards are known except for face-down draws."""
+    """Sample the hands and the pile after a reshuffle, when all pile cards are known except for face-down draws."""
     if not _draw_unseen_cards(t, g, s):
         return False
     candidates = np.int64(0)
@@ -249,7 +251,7 @@ def _deal_reshuffled_pile(t, g, viewer, s):
         s.rest[card] = s.unknown[card] - (s.pile[card] - s.drawn[card])
     size = list_cards(s.rest, t.types, s.pool)
     if g.players == 2:
-        # Rejection step: the number of deals of a split is proportional to its number of removable cards.
+        # Rejection sampling: the number of deals for a split is proportional to its number of removable cards.
         if random_below(g, candidates) >= removable(t, s.pool, size):
             return False
         _remove(t, g, s.pool, size)
@@ -260,9 +262,9 @@ def _deal_reshuffled_pile(t, g, viewer, s):
 
 @kernel
 def determinize_state(t, g, viewer, word, s, mask):
-    """Sample the cards hidden from `viewer` with the random key `word`; return whether a deal was found.
+    """Sample the cards hidden from `viewer` with the random key `word`; return whether a consistent deal was found.
 
-    `s` is a scratch record of dtype `SCRATCH`, `mask` is scratch, int8 (ids,).
+    `s` is a scratch record of dtype `SCRATCH`, and `mask` is a scratch array, int8 (ids,).
     """
     g.chance = word
     if not _look(t, g, viewer, s):

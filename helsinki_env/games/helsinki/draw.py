@@ -1,4 +1,4 @@
-"""The draw pile, the display, drawing cards and the hand limit (rules page, sections 3 "Drawing" and 4)."""
+"""Draw pile, display and drawing of cards (rules page, section 3, "Drawing", and section 4)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ discard_size = OverloadedKernel("discard_size", _discard_size)
 
 @kernel
 def reshuffle(t, g):
-    """Shuffle the discard pile into a new draw pile; its composition is public (section 4)."""
+    """Shuffle the discard pile into a new draw pile, whose composition is public (section 4)."""
     size = list_cards(g.discard, t.types, g.pile)
     for card in range(t.types):
         g.reshuffled[card] = g.discard[card]
@@ -47,7 +47,7 @@ def reshuffle(t, g):
 
 @kernel
 def take_from_pile(t, g):
-    """Take the next card of the draw pile, or -1; its last card makes this the last round (section 4)."""
+    """Take the next card of the draw pile, or -1 if none is left. The last card starts the last round (section 4)."""
     if g.pile_size == 0:
         if discard_size(t, g) == 0:
             return np.int64(-1)
@@ -62,7 +62,7 @@ def take_from_pile(t, g):
 
 @kernel
 def is_reshuffled(t, g):
-    """Return whether the draw pile was made from the discard pile."""
+    """Return whether the draw pile was reshuffled from the discard pile."""
     for card in range(t.types):
         if g.reshuffled[card]:
             return True
@@ -73,7 +73,8 @@ def is_reshuffled(t, g):
 def draw_unseen(t, g, seat):
     """Draw a card from the draw pile into a hand; only this seat sees it.
 
-    From a reshuffled pile, a seat draws at most `UNSEEN` cards face down; further cards are shown to all.
+    From a reshuffled pile, a seat draws at most `UNSEEN` cards face down; any additional cards are shown to all
+    players.
     """
     card = take_from_pile(t, g)
     if card < 0:
@@ -90,7 +91,7 @@ def draw_unseen(t, g, seat):
 
 @kernel
 def removable(t, cards, size):
-    """Return the number of the first `size` cards that can be the one removed unseen with two players."""
+    """Return how many of the first `size` cards could be the card removed unseen with two players."""
     candidates = np.int64(0)
     for at in range(size):
         candidates += t.number[cards[at]] == t.removed_number
@@ -99,7 +100,7 @@ def removable(t, cards, size):
 
 @kernel
 def draw_removable(t, g, cards, size):
-    """With two players, draw the card that is removed unseen; return its index, -1 if there is none (section 1)."""
+    """With two players, draw the card that is removed unseen; return its index, or -1 if there is none (section 1)."""
     chosen = random_below(g, removable(t, cards, size))
     for at in range(size):
         if t.number[cards[at]] == t.removed_number:
@@ -111,7 +112,7 @@ def draw_removable(t, g, cards, size):
 
 @kernel
 def _seen_to_leave(g, card):
-    """Record that a card visibly left a reshuffled pile, of which external records may list fewer cards."""
+    """Record that a card visibly left a reshuffled pile; records from other sources may list fewer cards."""
     if g.reshuffled[card] > 0:
         g.reshuffled[card] -= 1
 
@@ -127,7 +128,10 @@ def refill(t, g, slot):
 
 @kernel
 def draw_cards(t, g, seat, extra):
-    """Take the two adjacent cards, refill (lower slot first), then draw `extra` more cards (section 3, Drawing)."""
+    """Take the two cards next to the token, refill their slots, then draw `extra` more cards (section 3, Drawing).
+
+    The lower slot is refilled first.
+    """
     token = np.int64(g.token[seat])
     before, after = (token + 7) % 8, token
     for slot in (min(before, after), max(before, after)):
@@ -144,7 +148,7 @@ def draw_cards(t, g, seat, extra):
 
 @kernel
 def play_card_face_up(g, seat, card):
-    """Play a card from a hand face up; the known count of its type decreases by one (section 7)."""
+    """Play a card from a hand face up; its type's known count decreases by one (section 7)."""
     g.hand[seat, card] -= 1
     if g.known[seat, card] > 0:
         g.known[seat, card] -= 1

@@ -1,6 +1,6 @@
-"""Random options per episode: players, covered and denied board actions, expansion.
+"""Random game options for each episode: players, covered and denied board actions, expansion.
 
-Batch environments draw them at every deal, including automatic resets, from a separate random stream.
+Batch environments draw the options at every deal, including automatic resets, from a separate random stream.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["RandomEpisodes"]
 #: Number of board actions.
 NUM_BOARD_ACTIONS = 15
 
-#: Numbers of board actions are -1 to keep the configured ones. `dry_roads` is a set of 0 and 1, empty to keep the
-#: configured value.
+#: A number of board actions is -1 if the configured ones apply. `dry_roads` is a set of 0 and 1; if it is empty, the
+#: configured value applies.
 EPISODES = options_dtype("covered_low", "covered_high", "denied_low", "denied_high", "dry_roads")
 
 
@@ -38,20 +38,19 @@ def _choices(value: Any) -> tuple[bool, ...]:
 
 @dataclass(frozen=True)
 class RandomEpisodes:
-    """Values to draw at each deal; None keeps the configured value.
+    """Options that are drawn at each deal; None keeps the configured value.
 
     Args:
         num_players: player counts to draw from, such as ``(2, 3, 4)``, or one count.
-        covered: number of board actions disabled for all seats, a number or a range ``(low, high)``. The set is drawn
-            uniformly.
-        denied: number of board actions disabled for each seat, in the same form. The set of each seat is drawn
-            separately.
+        covered: number of board actions disabled for all seats, as a number or a range ``(low, high)``. The set is
+            drawn uniformly.
+        denied: number of board actions disabled for each seat, in the same form. A separate set is drawn for each seat.
         dry_roads: values to draw from, such as ``(False, True)``, or one value.
 
-    Values are stored as tuples; integers of any type become int.
+    Values are stored as tuples; integers of any type are converted to int.
 
     Raises:
-        ValueError: for an invalid value; the message names it and the values expected.
+        ValueError: if a value is invalid; the message names it and the expected values.
     """
 
     num_players: tuple[int, ...] | None = None
@@ -83,7 +82,7 @@ class RandomEpisodes:
             object.__setattr__(self, name, value)
 
     def record(self) -> npt.NDArray[Any]:
-        """Return the values as kernels read them, an array of one record."""
+        """Return the values in the form that kernels read: an array with one record."""
         array = np.zeros(1, EPISODES)
         record = array[0]
         record.players = sum(1 << n for n in set(self.num_players or ()))
@@ -95,7 +94,7 @@ class RandomEpisodes:
 
 @kernel
 def draw_setup(p, g):
-    """Draw the options of the next episode into a record; `p.chance` is the random key of this episode."""
+    """Draw the options of the next episode and write them to a record; `p.chance` is the random key of that episode."""
     if p.players:
         g.players = draw_member(p, p.players, 5)
     if p.covered_low >= 0:

@@ -8,7 +8,7 @@
     >>> game.phase
     <Phase.MOVE: 'MOVE'>
 
-For many games use `HelsinkiVectorEnv`, which returns all masks and observations with every step.
+For many games, use `HelsinkiVectorEnv`, which returns all masks and observations with every step.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ ENV_VERSION = 0
 
 
 class Phase(StrEnum):
-    """Phase of a game, which determines the possible kinds of actions (rules page, section 3). Equal to its name."""
+    """Phase of a game, equal to its name; it determines the possible kinds of actions (rules page, section 3)."""
 
     START = "START"
     MOVE = "MOVE"
@@ -103,7 +103,7 @@ def _kinds(config: HelsinkiConfig) -> tuple[tuple[str, int], ...]:
 
 
 def _places(scores: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return the ranks for scores, both (G, seats): ties go to the player later in turn order (section 5)."""
+    """Return the ranks for scores, both (G, seats). Ties are broken in favor of the later player (section 5)."""
     seats = scores.shape[1]
     order = np.argsort(-scores[:, ::-1].astype(np.int64), axis=1, kind="stable")
     places = np.empty(scores.shape, np.int64)
@@ -163,13 +163,13 @@ class HelsinkiGame(BoardGame):
     """A game in progress.
 
     Args:
-        config: the game configuration; default: two players, nothing covered.
-        seed: any integer >= 0; the same seed deals the same game. None: fresh entropy.
-        stream: index of an independent game with the same seed; `HelsinkiVectorEnv` numbers its games.
+        config: the game configuration. The default has two players and no covered board actions.
+        seed: any integer >= 0; the same seed deals the same game. None draws fresh entropy.
+        stream: index of the game among independent games with the same seed, as numbered by `HelsinkiVectorEnv`.
 
     Attributes:
-        config: the configuration.
-        state: a view of the record of the game, for tools; agents use `observation()`.
+        config: the game configuration.
+        state: a view of the game's record, for tools; agents use `observation()`.
     """
 
     __slots__ = ()
@@ -179,9 +179,9 @@ class HelsinkiGame(BoardGame):
 
     @property
     def actions(self) -> ActionTable:
-        """The action table: maps integers to actions."""
+        """The action table, which maps integers to actions."""
         return action_table(self.config.component_set.types)
 
     def ranking(self) -> list[int]:
-        """Return the seats, best first, as if the game ended now; a tie goes to the later seat."""
+        """Return the seats from best to worst, as if the game ended now; ties are broken in favor of the later seat."""
         return [int(seat) for seat in self.ranks().argsort()]

@@ -1,7 +1,7 @@
 """Compute the action mask (rules page, section 3, "Decisions" and "Phases").
 
-The mask contains exactly the legal actions. After each legal action, the turn can be completed. A board action is legal
-only if it changes something.
+The mask contains exactly the legal actions. After each legal action, the turn can still be completed. A board action is
+legal only if it changes something.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_ac
 from helsinki_env.games.helsinki.draw import discard_size, hand_size
 from helsinki_env.games.helsinki.shapes import legal_slides, profile
 
-#: Write a bit set from an id on: 64 ids for `_mark`, 16 for `_mark_uses`. The ids after the set become 0, so kinds are
-#: marked in ascending order. Every kind marked this way has enough ids after it.
+#: Write a bit set to the mask, starting at an id: `_mark` writes 64 ids, `_mark_uses` 16. Ids beyond the set become 0,
+#: so kinds are marked in ascending order. Every kind marked this way is followed by enough ids.
 _mark, _mark_uses = marker(64), marker(16)
 
 
 @kernel
 def _any_time(t, g, usable):
-    """Return the board actions that can be legal in MOVE, MAIN and END: points, wild tiles, moving superstructures."""
+    """Return the legal board actions among those for MOVE, MAIN and END: points, wild tiles, moving superstructures."""
     legal = usable & (1 << a.TWO_POINTS)
     wild = usable & (1 << a.ONE_WILD_TILE | 1 << a.TWO_WILD_TILES)
     if wild and g.wild_supply > 0 and wild_cells(t, g, g.seat):
@@ -90,7 +90,7 @@ def legal_uses(t, g):
 
 @kernel
 def _pay_actions(t, g, usable):
-    """PAY, before the first card: return `one_card_fewer` and `any_card_as_wild` if the build can be completed."""
+    """PAY, before the first card: return which of `one_card_fewer` and `any_card_as_wild` keep the build feasible."""
     usable &= 1 << a.ONE_CARD_FEWER | 1 << a.ANY_CARD_AS_WILD | 1 << a.ANY_SIDE
     legal = np.int64(0)
     coats = np.int64(g.meadow[g.seat])
@@ -133,15 +133,16 @@ def _mark_ordered(t, g, mask, first, begin, end, floor, due):
 
 
 mark_ordered = OverloadedKernel("mark_ordered", _mark_ordered)
-"""`mark_ordered(t, g, mask, first, begin, end, floor, due)`: mark cards from `begin` to `end`, and wild cards.
+"""`mark_ordered(t, g, mask, first, begin, end, floor, due)`: mark card types in a range, and the wild card.
 
-A card is marked if its index is at least `floor` and at least `due` cards remain from that index on.
+The range is from `begin` to `end`, exclusive. A type is marked if it is at least `floor` and the hand has at least
+`due` cards of this and later types.
 """
 
 
 @kernel
 def _mask_pay(t, g, mask, first):
-    """PAY: mark cards of the color and wild cards in type order; after `any_card_as_wild`, other colors."""
+    """PAY: mark cards of the tile's color and wild cards, in type order, or other colors after `any_card_as_wild`."""
     begin = np.int64(t.colour[g.card]) * t.variants
     end = begin + t.variants
     if g.substitute:
@@ -152,7 +153,7 @@ def _mask_pay(t, g, mask, first):
     floor = np.int64(0)
     if g.paid_count > 0:
         paid = np.int64(g.paid[g.paid_count - 1])
-        if begin <= paid < end or paid == t.types - 1:  # the substitute is exempt from the order
+        if begin <= paid < end or paid == t.types - 1:  # the order does not apply to the substitute
             floor = paid
     same, wild, _ = hand_by_color(t, g, g.seat, np.int64(t.colour[g.card]))
     if same + wild >= g.to_pay:
@@ -161,7 +162,7 @@ def _mask_pay(t, g, mask, first):
 
 @kernel
 def _mask_place(t, g, mask, first):
-    """PLACE: mark all legal slides from the side of the token, or with `any_side` from the other sides."""
+    """PLACE: mark all legal slides from the token's side, or from the other three sides after `any_side`."""
     own = side_of(g, g.seat)
     kind = np.int64(t.kind[g.card])
     for side in range(4):
@@ -173,13 +174,13 @@ def _mask_place(t, g, mask, first):
 
 @kernel
 def roof_cells(t, g):
-    """ROOF: return the cells for the next superstructure."""
+    """ROOF: return the legal cells for the next superstructure."""
     seat = g.seat
     if g.lifted >= 0:
         return free_roofs(t, g, seat) & ~bit(g.lifted)
     cells = last_tile(t, g, seat) & ~g.superstructures[seat]
-    cells &= ~(bit(np.int64(g.last_roof) + 1) - 1)  # increasing cell order
-    for _ in range(g.roofs_left - 1):  # reserve the last free roofs for the superstructures still to come
+    cells &= ~(bit(np.int64(g.last_roof) + 1) - 1)  # cells are chosen in increasing order
+    for _ in range(g.roofs_left - 1):  # reserve the last free roofs for the remaining superstructures
         cells &= ~_highest(cells)
     return cells
 
@@ -195,7 +196,7 @@ def _highest(cells):
 
 @kernel
 def mark_legal(t, g, mask):
-    """Write 1 for each legal id into `mask`, int8 of shape (ids,), all zero on entry."""
+    """Write 1 for each legal id into `mask`, int8 (ids,), which must be all zero on entry."""
     if g.done:
         return
     phase = g.phase

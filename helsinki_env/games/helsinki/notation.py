@@ -1,11 +1,12 @@
 """Positions and actions as text.
 
-Positions: `to_dict` and `from_dict` (see `helsinki_env.games.helsinki.position`). Actions, both ways:
+Positions are converted by `to_dict` and `from_dict` (see `helsinki_env.games.helsinki.position`). Actions are converted
+in both directions:
 
     >>> action_to_string(65), action_to_string(15 + 13), action_to_string(string_to_action("PLACE north o2 lane 3"))
     ('PAY blue 1/2', 'BUILD green 3/3+1', 'PLACE north o2 lane 3')
 
-A card is written as ``colour number/roofs+superstructures`` or ``wild``, a cell as ``r2c5``.
+A card is written as ``color number/roofs+superstructures`` or ``wild``, and a cell as ``r2c5``.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _CELL = re.compile(r"r([0-6])c([0-6])")
 
 @lru_cache(maxsize=8)
 def card_names(components: Components) -> tuple[str, ...]:
-    """Return the texts of all card types; see `card_to_string`."""
+    """Return the names of all card types, as written by `card_to_string`."""
     names: list[str] = []
     for card in range(components.types):
         if card == components.wild_type:
@@ -47,7 +48,7 @@ def card_names(components: Components) -> tuple[str, ...]:
         name = f"{COLOURS[components.card_color(card)]} {variant.number}/{variant.roofs}"
         if variant.superstructures:
             name += f"+{variant.superstructures}"
-        if name in names:  # two variants with identical facts
+        if name in names:  # two variants with the same number, roofs and superstructures
             name += f"#{card % len(components.variants)}"
         names.append(name)
     return tuple(names)
@@ -101,7 +102,7 @@ def string_to_action(text: str, components: Components | str | Path = "default")
     """Return the id of an action written by `action_to_string`.
 
     Raises:
-        ValueError: for an invalid text; the message names the text and the expected argument.
+        ValueError: if the text is invalid; the message names the text and the expected argument.
     """
     loaded = _loaded(components)
     if not isinstance(text, str) or not text.strip():

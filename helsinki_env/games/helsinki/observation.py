@@ -1,8 +1,8 @@
 """Observations: what a seat may see, as one flat int8 array (rules page, section 7).
 
 No other module hides information. The layout is the same for all player counts and all configurations with the same
-components. Seats are in the order self, next clockwise, and so on; unused seats are zero. No entry is negative: codes
-are shifted by one, so that 0 means "none". `unpack` returns the named fields:
+components. Seats are ordered clockwise, starting with the observing seat; the entries of unused seats are zero. No
+entry is negative: codes are shifted by one, so that 0 means "none". `unpack` returns the named fields:
 
     >>> from helsinki_env import HelsinkiGame, observation
     >>> pieces = observation.unpack(HelsinkiGame(seed=0).observation())
@@ -72,7 +72,7 @@ def unseen_draws(g, seat):
 
 @lru_cache(maxsize=8)
 def observation_table(types: int = NARROW) -> ObservationTable:
-    """Return the table of sections and the fields that they show, for a number of card types."""
+    """Return the table of observation sections and their fields for a number of card types."""
     cards: dict[str, Any] = {"high": DECK, "scale": 2}
     piles: dict[str, Any] = {"shape": (types,), "high": DECK, "scale": 4}
     return ObservationTable(
@@ -138,7 +138,7 @@ def observation_table(types: int = NARROW) -> ObservationTable:
                 "unseen",
                 own=True,
             ),
-            # the rest depends on the number of card types
+            # the shapes of the remaining sections depend on the number of card types
             Section("hand", "cards in the own hand, by card type", shape=(types,), **cards),
             Section(
                 "known",
@@ -158,7 +158,7 @@ def observation_table(types: int = NARROW) -> ObservationTable:
 
 
 OBSERVATION = observation_table()
-"""The table with the default card types; the kernels are the same for any number of card types."""
+"""The table for the default card types; its kernels work for any number of card types."""
 
 SEAT_FACTS, TABLE_FACTS = (OBSERVATION.entry_names(name) for name in ("seats", "table"))
 
@@ -169,11 +169,11 @@ def observation_layout(types: int = 51) -> ObservationLayout:
 
 
 def unpack(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDArray[Any]]:
-    """Return the named fields of one observation (F,) or a batch (..., F) as views of shape (..., *field shape).
+    """Return the named fields of an observation (F,) or a batch (..., F), as views of shape (..., *field shape).
 
     Args:
-        obs: one or more observations; any dtype.
-        types: number of card types; default: derived from the length.
+        obs: one or more observations, of any dtype.
+        types: number of card types; None derives it from the length.
 
     Raises:
         ValueError: if no observation layout has this length.
@@ -191,7 +191,7 @@ def unpack(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDA
 
 
 def scales(size: int) -> npt.NDArray[np.float32] | None:
-    """Return the divisors that normalize observations of length `size`, (F,), or None for any other length."""
+    """Return the divisors that normalize observations of length `size`, (F,), or None if no layout has this length."""
     types, rest = divmod(size - observation_layout(0).size, 7)
     return None if types < 1 or rest else observation_table(types).scales()
 
@@ -202,7 +202,7 @@ _write_fields_part = OBSERVATION.write_part
 
 @kernel
 def tile_sets(t, g, seat):
-    """Return sets of cells for the binary digits of two planes: three digits for tiles, five for the order built."""
+    """Return two planes as sets of cells, one per binary digit: three for the tile, five for the building order."""
     c0 = c1 = c2 = np.int64(0)
     n0 = n1 = n2 = n3 = n4 = np.int64(0)
     for tile in range(g.tile_count[seat]):
@@ -223,7 +223,7 @@ def tile_sets(t, g, seat):
 
 @kernel
 def _write_board(t, g, seat, out, at, lane, lanes):
-    """Write the share of one lane of a board, which is public (section 7)."""
+    """Write one lane's share of the entries of a board; boards are public (section 7)."""
     codes, numbers = tile_sets(t, g, seat)
     standing, coats = np.int64(g.superstructures[seat]), np.int64(t.coat_sets[g.coats[seat]])
     write_planes_part(out, at, _CELLS, codes, numbers, standing, coats, lane, lanes)
@@ -231,7 +231,7 @@ def _write_board(t, g, seat, out, at, lane, lanes):
 
 @kernel
 def _seat_after(g, viewer, turn):
-    """Return the seat that is `turn` places clockwise of the viewer, or -1 if unused."""
+    """Return the seat `turn` places clockwise from the viewer, or -1 if it is unused."""
     if turn >= g.players:
         return np.int64(-1)
     seat = np.int64(viewer) + turn
@@ -240,7 +240,7 @@ def _seat_after(g, viewer, turn):
 
 @kernel
 def write_cards(t, g, viewer, out, lane, lanes):
-    """Write the hand of the viewer, the known cards of all seats and the public piles (section 7)."""
+    """Write the viewer's hand, the known cards of all seats and the public piles (section 7)."""
     types = t.types
     for card in range(lane, types, lanes):
         out[_CARDS + card] = g.hand[viewer, card]
@@ -261,7 +261,7 @@ def write_cards(t, g, viewer, out, lane, lanes):
 
 @kernel
 def write_observation_part(t, g, viewer, out, lane, lanes):
-    """Write the share of one lane of the observation of `viewer`, int8 (F,) (section 7)."""
+    """Write one lane's share of the observation of `viewer`, int8 (F,) (section 7)."""
     for turn in range(MAX_SEATS):
         seat = _seat_after(g, viewer, turn)
         if seat >= 0:
@@ -275,7 +275,7 @@ def write_observation_part(t, g, viewer, out, lane, lanes):
 
 @kernel
 def write_observation(t, g, viewer, out):
-    """Write what `viewer` may see into `out`, int8 of shape (F,), every entry (section 7)."""
+    """Write the observation of `viewer` to `out`, int8 (F,), setting every entry (section 7)."""
     write_observation_part(t, g, viewer, out, 0, 1)
 
 
@@ -284,8 +284,9 @@ for _layout in LAYOUTS:
     loops.observe_part.implements(_layout, write_observation_part)
 
 
-# SIMD version for the default 51 card types. Every entry is written once, from front to back. A board is ten bit sets,
-# and a card pile is one copy of 64 bytes. A write beyond the end of a field is overwritten by the next field.
+# SIMD version for the default 51 card types. Every entry is written once, from front to back. A board is written from
+# ten bit sets, and a card pile as one copy of 64 bytes. Bytes written beyond the end of a field are overwritten by the
+# next field.
 
 _HAND, _KNOWN, _DISCARD, _RESHUFFLED = (
     OBSERVATION.layout[name].start for name in ("hand", "known", "discard", "reshuffled")
@@ -306,7 +307,7 @@ def _write_board_planes(t, g, seat, out, at):
 
 @kernel
 def _copy_exactly(out, at, cards):
-    """Copy one entry per card type, without writing beyond them."""
+    """Copy one entry per card type, without writing beyond the last."""
     _copy_half(out, at, cards, 0)
     _copy_half(out, at + NARROW - 32, cards, NARROW - 32)
 
@@ -340,17 +341,17 @@ def _write_all_but_cards(t, g, viewer, out, dealt, turned):
 
 @kernel
 def observe(t, g, viewer, out):
-    """Write what `viewer` may see into `out`, int8 of shape (F,), every entry (section 7)."""
+    """Write the observation of `viewer` to `out`, int8 (F,), setting every entry (section 7)."""
     _write_all_but_cards(t, g, viewer, out, True, True)
     _write_cards(g, np.int64(viewer), out, True, True)
 
 
 @kernel
 def update_observation(t, g, viewer, out, turned):
-    """Update `out`, which holds an earlier observation of the same deal, so that unused seats are blank.
+    """Update `out`, which must hold an earlier observation of the same game, in which unused seats are already blank.
 
-    Unless `turned`, the viewer has been the acting seat ever since, so the boards and known cards of other seats are
-    unchanged.
+    If `turned` is false, the viewer has been the acting seat ever since, so the boards and known cards of other seats
+    are unchanged.
     """
     _write_all_but_cards(t, g, viewer, out, False, turned)
     _write_cards(g, np.int64(viewer), out, False, turned)
@@ -358,7 +359,7 @@ def update_observation(t, g, viewer, out, turned):
 
 @kernel
 def observe_other_types(t, g, viewer, out):
-    """Write an observation like `observe`, for any number of card types."""
+    """Write an observation as `observe` does, for any number of card types."""
     _write_all_but_cards(t, g, viewer, out, True, True)
     write_cards(t, g, viewer, out, 0, 1)
 

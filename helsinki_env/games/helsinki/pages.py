@@ -37,7 +37,7 @@ _NOTES = (
 
 
 def actions_page() -> str:
-    """Return the page of all actions with the default components, as Markdown."""
+    """Return the page that lists all actions with the default components, as Markdown."""
     components = load_components()
     table = action_table(components.types)
     lines = [
@@ -61,7 +61,7 @@ def actions_page() -> str:
 
 
 def observation_page() -> str:
-    """Return the page of observation fields with the default components, as Markdown."""
+    """Return the page that lists the observation fields with the default components, as Markdown."""
     fields = observation.observation_layout()
     return layout.observation_page("Observation", fields, "observation.unpack", _NOTES)
 

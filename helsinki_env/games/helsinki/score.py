@@ -1,4 +1,4 @@
-"""Scoring and ranking (rules page, section 5) and the bonus cards of Dry roads (section 6)."""
+"""Scoring and ranking (rules page, section 5), and the bonus cards of Dry roads (section 6)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def full_lines(built):
 
 @kernel
 def score(t, g, seat):
-    """Return the points of a seat: full lines, superstructures, and points made in play (section 5)."""
+    """Return the points of a seat: full lines, superstructures, and points scored during play (section 5)."""
     in_rows, in_columns, rows, columns = full_lines(g.built[seat])
     standing = g.superstructures[seat]
     crossing = popcount(standing & in_rows & in_columns)
@@ -44,7 +44,7 @@ def score(t, g, seat):
 
 @kernel
 def rank_of(t, g, seat):
-    """Return the rank of a seat, 0 is first; a tie goes to the player later in turn order (section 5)."""
+    """Return the rank of a seat, where 0 is first; ties are broken in favor of the later player (section 5)."""
     own = score(t, g, seat)
     place = 0
     for other in range(g.players):
@@ -57,7 +57,7 @@ def rank_of(t, g, seat):
 
 @kernel
 def check_crosswalks(t, g, seat):
-    """Award the best bonus card left if tiles connect the four cells next to the crosswalks (section 6)."""
+    """Award the highest remaining bonus card if tiles connect the four cells next to the crosswalks (section 6)."""
     if g.dry_roads == 0 or g.bonus[seat] >= 0 or g.bonus_cards == 0:
         return
     tiles = g.built[seat] & ~t.statue

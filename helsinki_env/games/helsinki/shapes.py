@@ -1,12 +1,12 @@
-"""Orientations of the shapes, and how far a tile slides onto a board (rules page, "Place").
+"""Orientations of the shapes, and the distance that a tile slides onto a board (rules page, "Place").
 
-`profile` packs the board, seen from one side, into eight 7-bit sets: byte k holds the lanes with a built cell among the
-first k cells. A tile comes to rest in lane x exactly if
+`profile` packs a board, seen from one side, into eight 7-bit sets: byte k holds the lanes that have a built cell among
+the first k cells. A tile pushed into lane x comes to rest on the board if and only if
 
-- no column j of the tile meets a built cell before the whole tile is on the board: lane x + j is free among its first
-  `low[j]` cells, and
-- some column j meets a built cell before the tile leaves at the far side: lane x + j has one among its first `high[j]`
-  cells.
+- no column j of the tile hits a built cell before the whole tile is on the board: the first `low[j]` cells of lane x +
+  j are free, and
+- some column j hits a built cell before the tile leaves the board on the far side: lane x + j has a built cell among
+  its first `high[j]` cells.
 
 Shifting and combining these sets tests all lanes of an orientation together.
 """
@@ -27,25 +27,25 @@ NORTH, EAST, SOUTH, WEST = range(4)
 MOST_ROOFS = 5
 ShapeRows = tuple[str, ...]
 
-#: Three steps spread rows of seven bits into bytes; each step moves the upper half of every part.
+#: Masks that spread rows of seven bits into bytes in three steps; each step moves the upper half of every part.
 _FOUR_ROWS = np.int64(0xFFFFFFF)
 _TWO_ROWS, _UPPER_TWO = np.int64(0x3FFF00003FFF), np.int64(0x0FFFC0000FFFC000)
 _ONE_ROW, _UPPER_ONE = np.int64(0x7F007F007F007F), np.int64(0x3F803F803F803F80)
-#: Transpose an 8x8 bit matrix by swapping bits, then pairs, then fours (Warren, "Hacker's Delight", 7-3).
+#: Masks that transpose an 8x8 bit matrix by swapping bits, then pairs, then fours (Warren, "Hacker's Delight", 7-3).
 _SWAPPED = tuple(np.int64(mask) for mask in (0x00AA00AA00AA00AA, 0x0000CCCC0000CCCC, 0x00000000F0F0F0F0))
 _LANES = np.int64(0x7F7F7F7F7F7F7F00)
 
 
 def cells_of(drawing: ShapeRows) -> tuple[tuple[int, int], ...]:
-    """Return the (row, column) of every roof of a drawing."""
+    """Return the (row, column) of every roof in a drawing."""
     return tuple((i, j) for i, row in enumerate(drawing) for j, mark in enumerate(row) if mark == "X")
 
 
 def seen_from(drawing: ShapeRows, side: int) -> tuple[int, list[int]]:
-    """Return (length, fronts) of a tile pushed from `side`.
+    """Return (length, fronts) of a tile that is pushed in from `side`.
 
-    Length is the extent of the tile along the push. Fronts holds, for each lane, the distance from the trailing edge of
-    the tile to its foremost roof.
+    The length is the extent of the tile along the push. `fronts` contains, for each lane, the distance from the
+    trailing edge of the tile to its foremost roof.
     """
     height, width = len(drawing), len(drawing[0])
     fronts: dict[int, int] = {}
@@ -58,7 +58,7 @@ def seen_from(drawing: ShapeRows, side: int) -> tuple[int, list[int]]:
 
 @kernel
 def _rows(built):
-    """Return the rows of a board as bytes, the northernmost row lowest."""
+    """Return the rows of a board as bytes, with the northernmost row in the lowest byte."""
     x = (built & _FOUR_ROWS) | (built >> 28 << 32)
     x = (x & _TWO_ROWS) | ((x & _UPPER_TWO) << 2)
     return (x & _ONE_ROW) | ((x & _UPPER_ONE) << 1)
@@ -78,7 +78,7 @@ def _columns(rows):
 
 @kernel
 def profile(built, side):
-    """Pack a board seen from a side: byte k holds the lanes with a built cell among the first k cells."""
+    """Pack a board, seen from a side: byte k holds the lanes that have a built cell among the first k cells."""
     rows = _rows(np.int64(built))
     seen = _columns(rows) if side == EAST or side == WEST else rows
     # Byte 0 stays empty, and byte 1 gets the row next to the side.
@@ -91,7 +91,7 @@ def profile(built, side):
 
 @kernel
 def lanes(t, piece, side, packed):
-    """Return the set of lanes in which this orientation can be pushed in from a side (bit = lane)."""
+    """Return the set of lanes in which a tile in this orientation can be pushed in from a side (bit = lane)."""
     low = t.low[piece, side]
     high = t.high[piece, side]
     free = ~(packed >> low[0]) & t.lanes[piece, side]
@@ -103,10 +103,10 @@ def lanes(t, piece, side, packed):
 
 
 def _slides(low: Any, high: Any, lanes_within: Any, row: int, packed: int) -> Any:
-    """Return `lanes` of all eight orientations of a tile: int64, bit 7 * orientation + lane.
+    """Return the results of `lanes` for all eight orientations of a tile: int64, bit 7 * orientation + lane.
 
-    `low` and `high` are int8 (.., 5, 8), `lanes_within` int8 (.., 8); `row` selects a tile and a side. `packed` comes
-    from `profile`.
+    `low` and `high` are int8 (..., 5, 8), and `lanes_within` is int8 (..., 8); `row` selects a tile and a side.
+    `packed` is a result of `profile`.
     """
     low, high = low.reshape(-1, MOST_ROOFS, 8)[row], high.reshape(-1, MOST_ROOFS, 8)[row]
     found = 0
@@ -120,19 +120,19 @@ def _slides(low: Any, high: Any, lanes_within: Any, row: int, packed: int) -> An
 
 
 def _slides_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:  # pragma: no cover
-    """Emit `_slides` for the eight orientations side by side, in vectors of eight 64-bit integers."""
+    """Emit code for `_slides` that processes all eight orientations in vectors of eight 64-bit integers."""
     bytes_, numbers = ir.VectorType(ir.IntType(8), 8), ir.VectorType(ir.IntType(64), 8)
     row, packed = whole(3), ir.Constant(numbers, ir.Undefined)
     for orientation in range(8):
         packed = builder.insert_element(packed, whole(4), ir.IntType(32)(orientation))
 
     def by_orientation(argument: int, rows: int, j: int) -> Any:
-        """Load entry `j` of the row of an array for each orientation; `rows` is the number of entries of a row."""
+        """Load entry `j` of an array row for each orientation; `rows` is the number of entries per row."""
         at = builder.add(builder.mul(row, ir.IntType(64)(8 * rows)), ir.IntType(64)(8 * j))
         return builder.zext(load_vector(builder, builder.gep(addressed(argument), [at]), bytes_), numbers)
 
     def lanes_at(argument: int, j: int) -> Any:
-        """Emit ``(packed >> entry & 127) >> j``: the lanes in which column `j` of the tile meets a built cell."""
+        """Emit ``(packed >> entry & 127) >> j``: the lanes in which column `j` of the tile hits a built cell."""
         met = builder.lshr(packed, by_orientation(argument, MOST_ROOFS, j))
         return builder.lshr(builder.and_(met, fill_vector(numbers, 127)), fill_vector(numbers, j))
 
@@ -160,7 +160,7 @@ slides_of = make_intrinsic(_slides, lambda *arguments: types.int64(*arguments), 
 
 @kernel
 def legal_slides(t, kind, side, packed):
-    """Return the legal placements of a tile from a side, as a set: bit = 7 * orientation + lane."""
+    """Return the legal placements of a tile from a side, as a set with bit 7 * orientation + lane."""
     return slides_of(t.low_of_kind, t.high_of_kind, t.lanes_of_kind, 4 * kind + side, packed)
 
 
@@ -178,7 +178,7 @@ def fits_in(t, kind, side, packed):
 
 @kernel
 def corner_at(t, piece, side, lane, depth):
-    """Return the cell of the north-west corner of the bounding box of a tile pushed in `depth` cells deep."""
+    """Return the cell of the north-west corner of the bounding box of a tile that is pushed in by `depth` cells."""
     length = np.int64(t.width[piece, (side + 1) % 4])
     if side == NORTH:
         return 7 * depth + lane
@@ -205,5 +205,5 @@ def resting_corner(t, piece, side, lane, built):
 
 @kernel
 def tile_cells(t, piece, corner):
-    """Return the cells of a tile in this orientation, with its bounding box at `corner`."""
+    """Return the cells of a tile in this orientation whose bounding box has its north-west corner at `corner`."""
     return (np.int64(t.roofs_mask[piece]) << np.int64(corner)) & BOARD

@@ -1,4 +1,4 @@
-"""SIMD versions of kernels in `draw`, `build` and `legal` for 51 card types: a hand is one vector."""
+"""SIMD versions of kernels in `draw`, `build` and `legal` for 51 card types, with a hand as one vector."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from helsinki_env.games.helsinki.state import GAME, NARROW
 _WILD = NARROW - 1
 _COLOURED = np.int64((1 << _WILD) - 1)
 _COLOURS, _VARIANTS = 5, _WILD // 5
-#: Largest number of cards that a tile costs; also the last column of `up_to`.
+#: Maximum number of cards that a tile costs; also the last column of `up_to`.
 _MOST = np.int64(8)
 
 _sum_of_cards, _sum_of_colour = byte_summer(NARROW, 64), byte_summer(_VARIANTS, 16)
@@ -37,9 +37,9 @@ def _discard_size(t, g):
 
 @kernel
 def _feasible(t, g, coats, usable, begin):
-    """Return the feasible builds, computed per color from tables of sets.
+    """Return the feasible builds, computed color by color from lookup tables of sets.
 
-    `cheap` holds the types whose payment leaves enough coats for `any_side`.
+    `cheap` is the set of types whose payment leaves enough coats for `any_side`.
     """
     seat = g.seat
     hand = g.hand[seat]
@@ -76,7 +76,7 @@ def _feasible(t, g, coats, usable, begin):
 
 @kernel
 def _mark_ordered(t, g, mask, first, begin, end, floor, due):
-    """Add up cards from the last type down until there are `due`; mark this type and all earlier ones."""
+    """Count cards from the last type downwards until there are `due`; mark the type reached and all earlier ones."""
     hand = g.hand[g.seat]
     left = np.int64(hand[_WILD])
     found = np.int64((left >= due) & (left > 0)) << _WILD

@@ -1,11 +1,12 @@
-"""GAME: the record dtype. A game is one flat record; a batch is an array of records.
+"""The record dtype, `GAME`. A game is one flat record, and a batch is an array of records.
 
-`states["hand"]` is a column of a batch, and `states[b]` is the single game that a kernel receives. The record is
-complete, including the random state, and contains no derived values such as masks or scores. It always has four seats;
-unused seats stay blank. -1 means "none" in all fields.
+`states["hand"]` is a column of a batch, and `states[b]` is the single game that a kernel receives. A record contains
+the complete state of a game, including the random state, but no derived values such as masks or scores. It always has
+four seats; unused seats are blank. -1 means "none" in all fields.
 
-The record has 1,024 bytes with the default 51 card types. A component file with fewer types uses a layout with more
-padding, and a file with more types uses the wide layout. The dtype selects kernels specialized for 51 types.
+With the default 51 card types, a record has 1,024 bytes. A component file with fewer types uses a layout with more
+padding, and a file with more types uses a wider layout. Kernels are selected by dtype; some are specialized for 51
+types.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ States = npt.NDArray[Any]
 
 
 class Bounds(NamedTuple):
-    """Component counts that limit fields: card types, tiles by kind, other supplies, wild tiles of a board action."""
+    """Component counts that limit fields: card types, tiles by kind, other supplies, wild tiles per board action."""
 
     types: int
     supply: tuple[int, ...]
@@ -77,13 +78,13 @@ _TURN = tuple(range(PHASE_MAIN, PHASE_END + 1))
 def _record_table(capacity: int, padding: int = 0) -> RecordTable:
     fields = (
         Field("chance", np.uint64, high=2**64 - 1),
-        # cell sets with bit 7 * row + column; `built` holds pavilion tiles, wild tiles and the statue
+        # sets of cells with bit 7 * row + column; `built` contains pavilion tiles, wild tiles and the statue
         Field("built", np.int64, (MAX_SEATS,), **_BOARD),
         Field("wild", np.int64, (MAX_SEATS,), **_BOARD),
         Field("superstructures", np.int64, (MAX_SEATS,), **_BOARD),
         Field("used", np.int16, (MAX_SEATS,), **_ACTIONS),
         Field("denied", np.int16, (MAX_SEATS,), is_setup=True, **_ACTIONS),
-        Field(  # made in play
+        Field(  # scored during play
             "points", np.int16, (MAX_SEATS,), high=_MAX_COUNT, position_high=MAX_OBSERVED, scale=10, noun="points"
         ),
         Field("covered", np.int16, is_setup=True, **_ACTIONS),
@@ -97,20 +98,20 @@ def _record_table(capacity: int, padding: int = 0) -> RecordTable:
             key="round",
             noun="a round",
         ),
-        # counts by card type: cards in hand, publicly known cards among them, the discard pile, and a reshuffled draw
-        # pile without the cards that visibly left it
+        # counts by card type: cards in hand, those of them that are publicly known, the discard pile, and a reshuffled
+        # draw pile without the cards that visibly left it
         Field("hand", np.int8, (MAX_SEATS, capacity), high=DECK),
         Field("known", np.int8, (MAX_SEATS, capacity), high=DECK),
         Field("discard", np.int8, (capacity,), high=DECK),
         Field("reshuffled", np.int8, (capacity,), high=DECK),
-        Field("pile", np.int8, (DECK,), **_CARD),  # next card last
-        # pavilion tiles in the order built: 8 * kind + orientation, kind = 4 * color + roofs - 2; the cell of the
-        # north-west corner of the bounding box
+        Field("pile", np.int8, (DECK,), **_CARD),  # the next card is last
+        # pavilion tiles in building order: 8 * kind + orientation with kind = 4 * color + roofs - 2, and the cell of
+        # the north-west corner of the bounding box
         Field("tile_piece", np.uint8, (MAX_SEATS, TILES), high=8 * 20 - 1),
         Field("tile_cell", np.int8, (MAX_SEATS, TILES), high=_CELLS - 1),
         Field("tile_count", np.int8, (MAX_SEATS,), high=TILES),
         Field("unseen", np.int8, (MAX_SEATS, UNSEEN), empty=-1, **_CARD),  # drawn face down from a reshuffled pile
-        Field("coats", np.uint8, (MAX_SEATS,), high=2**_COATS - 1),  # on the board, bit = index in the component file
+        Field("coats", np.uint8, (MAX_SEATS,), high=2**_COATS - 1),  # on the board; bit = index in the component file
         Field("meadow", np.int8, (MAX_SEATS,), high=_COATS, scale=3, noun="coats of arms"),
         Field("token", np.int8, (MAX_SEATS,), empty=-1, high=7, noun="null or a space"),
         Field("bonus", np.int8, (MAX_SEATS,), empty=-1, high=3),  # index of the bonus card taken
@@ -121,7 +122,7 @@ def _record_table(capacity: int, padding: int = 0) -> RecordTable:
         Field(
             "superstructure_supply", np.int8, high="superstructures", scale=30, key="superstructures", noun="a supply"
         ),
-        Field("bonus_cards", np.int8, members=("1st", "2nd", "3rd", "4th")),  # those left
+        Field("bonus_cards", np.int8, members=("1st", "2nd", "3rd", "4th")),  # bonus cards that are left
         Field("pile_size", np.int8, high=DECK, scale=50, key="draw_pile"),
         Field("players", np.int8, low=2, high=MAX_SEATS, is_setup=True),
         Field("seat", np.int8, high=MAX_SEATS - 1),
@@ -130,7 +131,7 @@ def _record_table(capacity: int, padding: int = 0) -> RecordTable:
         Field("done", np.int8),
         Field("dry_roads", np.int8, is_setup=True),
         # the pending action
-        Field("move", np.int8, high=6, optional=(PHASE_MOVE,)),  # maximum number of spaces after a move action
+        Field("move", np.int8, high=6, optional=(PHASE_MOVE,)),  # maximum number of spaces of a paid longer move
         Field("drew", np.int8, optional=_TURN),
         Field("has_built", np.int8, key="built", optional=_TURN),
         Field("only_build", np.int8, optional=(PHASE_MAIN,)),
@@ -138,7 +139,7 @@ def _record_table(capacity: int, padding: int = 0) -> RecordTable:
         Field("card", np.int8, empty=-1, high="last_pavilion", scale=NARROW, required=(PHASE_PAY, PHASE_PLACE)),
         Field("to_pay", np.int8, high=PAID, scale=4, required=(PHASE_PAY,)),
         Field("substitute", np.int8, optional=(PHASE_PAY,)),  # any_card_as_wild: a card of another color is due
-        # cards paid, of which the first `paid_count` count
+        # cards paid; only the first `paid_count` entries are valid
         Field(
             "paid", np.int8, (PAID,), key="paid_cards", optional=(PHASE_PAY, PHASE_PLACE), in_position=False, **_CARD
         ),
@@ -159,19 +160,19 @@ def _record_table(capacity: int, padding: int = 0) -> RecordTable:
     return RecordTable(__name__, __file__, fields, padding)
 
 
-# Reuse these dtype objects: Numba takes ten times as long to recognize an equal one.
+# Always use these dtype objects: Numba takes ten times as long to recognize an equal dtype.
 RECORDS = (_record_table(NARROW), _record_table(NARROW, padding=64), _record_table(WIDE))
-"""The fields of a record (`helsinki_env.engine.fields`) with 51 card types, fewer, and more."""
+"""The fields of a record (`helsinki_env.engine.fields`) for 51, fewer than 51, and more than 51 card types."""
 
 RECORD = RECORDS[0]
 LAYOUTS = tuple(record.dtype for record in RECORDS)
-"""Record dtypes, as in `RECORDS`."""
+"""Record dtypes, in the order of `RECORDS`."""
 
 GAME = LAYOUTS[0]
 
 
 def record_table(types: int) -> RecordTable:
-    """Return the fields for a number of card types."""
+    """Return the record fields for a number of card types."""
     return RECORDS[0 if types == NARROW else 1 if types < NARROW else 2]
 
 
@@ -181,7 +182,7 @@ def game_dtype(types: int) -> np.dtype[Any]:
 
 
 def new_states(count: int, types: int = NARROW) -> States:
-    """Return `count` blank records, shape (count,): no cards dealt, two players, nothing covered."""
+    """Return `count` blank records, shape (count,), with no cards dealt, two players and no covered board actions."""
     states = record_table(types).new_states(count)
     states["players"] = 2
     return states

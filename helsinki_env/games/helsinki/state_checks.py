@@ -1,8 +1,8 @@
-"""Accept consistent game records quickly, in compiled code; `helsinki_env.engine.positions` checks all others.
+"""Accept consistent game records quickly, in compiled code; `helsinki_env.engine.positions` checks all other records.
 
-Compiled rules index arrays with values of a record without bounds checks, and a search plays games to their end. A
-record is consistent if its fields fit together and some action is legal. Play preserves this property, and a consistent
-game can be played to its end.
+The compiled rules index arrays with record values without bounds checks, and searches play games to the end. A record
+is consistent if its fields agree with each other and at least one action is legal. Play preserves this property, and a
+consistent game can be played to the end.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.shapes import NORTH, WEST, tile_cells
 from helsinki_env.games.helsinki.state import MAX_SEATS, WIDE, game_dtype
 
-_COATS = 8  # coats of arms of a seat
+_COATS = 8  # number of coats of arms per seat
 
 
 def are_consistent(states: Any, config: HelsinkiConfig) -> bool:
-    """Return whether records, (B,), are consistent; ValueError for another dtype or a value outside its range."""
+    """Return whether all records (B,) are consistent. Raise ValueError for a wrong dtype or a value out of range."""
     states = record_array("states", states, game_dtype(config.component_set.types))
     check_ranges(states, config.tables[0])
     count, mask = np.zeros(WIDE, np.int64), np.zeros(action_table(config.component_set.types).size, np.int8)
@@ -38,7 +38,7 @@ def are_consistent(states: Any, config: HelsinkiConfig) -> bool:
 def all_consistent(tables, states, count, mask):
     """Return whether all games are consistent; every field must be in range.
 
-    `count`, int64 (WIDE,), and `mask`, int8 (ids,), are scratch.
+    `count`, int64 (WIDE,), and `mask`, int8 (ids,), are scratch arrays.
     """
     t = tables[0]
     for b in range(len(states)):
@@ -71,7 +71,7 @@ def _is_consistent(t, g, count, mask):
 
 @kernel
 def _boards(t, g, count):
-    """Check that tiles lie on the board without overlap, and that coats and superstructures lie on legal cells."""
+    """Check that tiles are on the board and do not overlap, and that coats and superstructures are on legal cells."""
     for kind in range(20):
         count[kind] = g.supply[kind]
     for seat in range(g.players):
@@ -112,7 +112,7 @@ def _board(t, g, seat, count):
 
 @kernel
 def _cards(t, g, count):
-    """Check that the pile, discards, display, hands and cards being played add up to the deck."""
+    """Check that the cards in the pile, discards, display and hands and those being played add up to the deck."""
     for card in range(t.types):
         count[card] = g.discard[card]
         for seat in range(MAX_SEATS):
@@ -139,7 +139,7 @@ def _cards(t, g, count):
 
 @kernel
 def _decision(t, g):
-    """Check that exactly the fields of the pending action are set."""
+    """Check that the fields of the pending action are set, and no others."""
     phase = g.phase
     building = phase in (state.PHASE_PAY, state.PHASE_PLACE)
     if g.move and (phase != state.PHASE_MOVE or g.move not in (t.strengths[MOVE_1_TO_6], t.strengths[MOVE_1_TO_5])):
@@ -172,7 +172,7 @@ def _decision(t, g):
 
 @kernel
 def _building(t, g):
-    """PAY and PLACE: check that the tile is in supply and can be paid and placed."""
+    """PAY and PLACE: check that the supply contains the tile and that it can be paid for and placed."""
     kind = np.int64(t.kind[g.card])
     if g.supply[kind] == 0:
         return False

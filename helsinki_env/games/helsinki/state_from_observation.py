@@ -1,7 +1,7 @@
 """Reconstruct a game state from an observation: the inverse of `observation`.
 
 Search players reconstruct games from their own observations, so no hidden card can leak. Until `determinization`
-samples them, hidden cards are placeholders: the right number of cards, all of type 0.
+samples them, hidden cards are represented by placeholders: the right number of cards, all of type 0.
 
     >>> import numpy as np
     >>> from helsinki_env import HelsinkiGame
@@ -38,7 +38,7 @@ _PLAYERS, _SEAT = TABLE_FACTS.index("players"), TABLE_FACTS.index("turn_order")
 _read_fields = OBSERVATION.read
 _, _NUMBER, _STANDING, _COATS = range(0, _PER_BOARD, 49)
 _WILD = 6
-#: Possible inconsistencies between entries that are all in range.
+#: Possible inconsistencies between entries that are individually in range.
 _FAULTS = (
     "boards: found numbers that form no tile of the box, expected numbers from 1, each on the cells of one tile",
     "known: found more cards than hand_size, expected at most hand_size of that seat",
@@ -60,7 +60,7 @@ def _corner(cells):
 
 @kernel
 def _read_tile(t, g, seat, tile, colour, cells):
-    """Find the orientation of a tile that covers these cells; return whether it exists."""
+    """Find a tile orientation that covers exactly these cells; return whether one exists."""
     roofs = -2
     rest = cells
     while rest:
@@ -81,7 +81,7 @@ def _read_tile(t, g, seat, tile, colour, cells):
 
 @kernel
 def _read_board(t, obs, g, seat, at):
-    """Read a board; return whether its tiles are tiles of the box."""
+    """Read a board; return whether all its tiles exist in the game."""
     tiles, found = 0, True
     for cell in range(49):
         colour = obs[at + cell]
@@ -112,14 +112,14 @@ def _read_seat(t, obs, g, seat, at):
     for card in range(4):
         if obs[at + _OWN_BONUS] and t.bonus_cards[card] == obs[at + _OWN_BONUS]:
             g.bonus[seat] = card
-    if seat != g.seat:  # placeholders for unseen cards; the viewer's own are known
+    if seat != g.seat:  # placeholders for unseen cards; the viewer's own cards are known
         for slot in range(obs[at + _UNSEEN_DRAWS]):
             g.unseen[seat, slot] = 0
 
 
 @kernel
 def _read_hand(t, obs, g, seat, size, known):
-    """Read the known cards of a seat and add placeholders. Return whether the hand contains the known cards."""
+    """Read the known cards of a seat and add placeholders; return whether the known cards fit into the hand."""
     for card in range(t.types):
         g.known[seat, card] = obs[known + card]
         g.hand[seat, card] = obs[known + card]
@@ -130,10 +130,10 @@ def _read_hand(t, obs, g, seat, size, known):
 
 @kernel
 def reconstruct_state(t, g, obs):
-    """Fill the record `g` from the observation, int8 (F,), of the acting seat.
+    """Fill the record `g` from the acting seat's observation, int8 (F,).
 
-    All previous content is overwritten. Hidden cards are placeholders and the random state is 0. Every entry must be in
-    range (`ObservationTable.highs`). Return the inconsistency as an index of `_FAULTS`, or `_SOUND`.
+    All previous content is overwritten. Hidden cards are placeholders, and the random state is 0. Every entry must be
+    in range (`ObservationTable.highs`). Return the index of the inconsistency in `_FAULTS`, or `_SOUND`.
     """
     fault = _SOUND
     types, players = t.types, np.int64(obs[_TABLE + _PLAYERS])
@@ -164,15 +164,16 @@ for _layout in LAYOUTS:
 
 
 def states_from_observations(config: HelsinkiConfig, observations: npt.NDArray[np.int8]) -> States:
-    """Return a record for each observation, (B,), with placeholders for hidden cards.
+    """Return a record for each observation, shape (B,), with placeholders for hidden cards.
 
     Args:
-        config: a configuration with the component file of the games; all other options are read from the observations.
-        observations: int8 (B, F), from the acting seats of games in progress.
+        config: a configuration with the component file of the games; all other game options are read from the
+            observations.
+        observations: observations of the acting seats of games in progress, int8 (B, F).
 
     Raises:
-        ObservationError: (a ValueError) for an invalid observation. Entries, boards and hands must be consistent.
-            Whether the state can occur in a game is not checked.
+        ObservationError: (a ValueError) if an observation is invalid. Entries, boards and hands must be consistent. The
+            state is not required to be reachable in a game.
     """
     bounds = bounds_of(config.tables[0])
     observations = valid_observations(observation_table(bounds.types), observations, bounds, "observe")

@@ -1,6 +1,6 @@
-"""Lookup tables of a component file: all data that kernels read, in one record passed as `t`.
+"""Lookup tables of a component file: all data that kernels read, in one record that is passed as `t`.
 
-Kernels never read component files, so a new file needs no recompilation.
+Kernels never read component files, so no recompilation is needed for a new file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TABLES = np.dtype(
         np.record,
         np.dtype(
             [
-                ("roofs_mask", np.int64, (_PIECES,)),  # cells of an orientation placed in the north-west corner
+                ("roofs_mask", np.int64, (_PIECES,)),  # cells of an orientation in the north-west corner
                 ("coat_cells", np.int64, (8,)),  # each as a set
                 ("coat_sets", np.int64, (256,)),  # cells of a set of coats
                 ("all_coats", np.int64),
@@ -51,29 +51,29 @@ TABLES = np.dtype(
                 ("kind_of", np.int8, (_MOST_IDS,)),  # kind of an action id
                 ("colour", np.int16, (WIDE,)),  # color of a card type; -1 for the wild card
                 ("number", np.int16, (WIDE,)),
-                ("kind", np.int16, (WIDE,)),  # 4 * color + roofs - 2 of the tile that it shows
-                ("shows", np.int16, (WIDE,)),  # superstructures
+                ("kind", np.int16, (WIDE,)),  # 4 * color + roofs - 2 of the tile on the card
+                ("shows", np.int16, (WIDE,)),  # number of superstructures on the card
                 ("orientations", np.int16, (20,)),
-                ("corner_cells", np.int16, (_PIECES, MOST_ROOFS)),  # offsets of the roofs, padded with the first
-                ("width", np.int16, (_PIECES, 4)),  # lanes that the tile covers, seen from a side
-                ("lanes", np.int16, (_PIECES, 4)),  # set of lanes in which the tile lies within the board
+                ("corner_cells", np.int16, (_PIECES, MOST_ROOFS)),  # offsets of the roofs, padded with the first one
+                ("width", np.int16, (_PIECES, 4)),  # number of lanes that the tile covers, seen from a side
+                ("lanes", np.int16, (_PIECES, 4)),  # set of lanes in which the tile is within the board
                 ("low", np.int16, (_PIECES, 4, MOST_ROOFS)),  # 8 * (front + 1); 0 beyond the width
                 ("high", np.int16, (_PIECES, 4, MOST_ROOFS)),
-                # the same three arrays for all orientations of a tile side by side, as `shapes.legal_slides` reads them
+                # the same three arrays with all orientations of a tile in sequence, as `shapes.legal_slides` reads them
                 ("low_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
                 ("high_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
                 ("lanes_of_kind", np.int8, (20, 4, 8)),
-                ("up_to", np.int64, (5, 9)),  # card types of a color that cost at most this many cards; up to 51 types
+                ("up_to", np.int64, (5, 9)),  # card types of a color that cost at most this many cards, up to 51 types
                 ("cards_of_kind", np.int64, (20,)),  # card types that show a tile; up to 51 types
                 ("deck", np.int8, (5, WIDE)),  # by number of players
-                ("removed_number", np.int16),  # two players: one card of this number is removed, unseen
+                ("removed_number", np.int16),  # with two players, one card with this number is removed unseen
                 ("wild_tiles", np.int8),
                 ("superstructures", np.int8),
                 ("supply", np.int8, (20,)),
-                ("costs", np.int64, (15,)),  # coats of arms that a board action costs
+                ("costs", np.int64, (15,)),  # cost of a board action in coats of arms
                 ("strengths", np.int64, (15,)),  # strength of a board action; 0 if it has none
                 ("affordable", np.int64, (9,)),  # board actions affordable with this number of coats
-                ("saved", np.int64, (9, 4)),  # cards saved by this number of coats, by means (`_fill_actions`)
+                ("saved", np.int64, (9, 4)),  # number of cards saved, by coats and means (`_fill_actions`)
             ],
             align=True,
         ),
@@ -83,7 +83,7 @@ TABLES = np.dtype(
 
 @lru_cache(maxsize=32)
 def build_tables(components: Components) -> npt.NDArray[Any]:
-    """Return the tables of a component file, shape (1,), dtype `TABLES`; kernels take its single record."""
+    """Return the tables of a component file, shape (1,), dtype `TABLES`; kernels receive the single record."""
     array = np.zeros(1, TABLES)
     t = array[0]
     actions = action_table(components.types)
@@ -135,7 +135,7 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
 
 
 def _fill_actions(t: Any, components: Components) -> None:
-    """Fill in the tables of board actions and of the cards that coats of arms save."""
+    """Fill in the tables of the board actions and of the number of cards that coats of arms save."""
     t.costs[:] = components.costs
     t.strengths[:] = components.strengths
     saving = (ONE_CARD_FEWER, components.strengths[ONE_CARD_FEWER]), (ANY_CARD_AS_WILD, 1)
@@ -157,7 +157,7 @@ def _fill_piece(t: Any, piece: int, drawing: tuple[str, ...]) -> None:
         t.lanes[piece, side] = (1 << (8 - len(fronts))) - 1
         for j, front in enumerate(fronts):
             t.low[piece, side, j] = 8 * (front + 1)
-            # A column that is shorter than the tile must be stopped earlier by the difference.
+            # A column that is shorter than the tile must be stopped earlier, by the difference in length.
             short = length - 1 - front
             t.high[piece, side, j] = 8 * min(7, 8 - short)
 

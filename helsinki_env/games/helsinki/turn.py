@@ -1,4 +1,4 @@
-"""The deal and the course of a turn (rules page, sections 2, 3 and 5): effects of actions, end of turn and game."""
+"""The deal, the effects of actions, and the end of a turn and of the game (rules page, sections 2, 3 and 5)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _clear, copy_setup, end_turn_fields = RECORD.clear, RECORD.copy_setup, RECORD.cl
 
 @kernel
 def _remove_unseen(t, g, size):
-    """With two players, remove one random card of a given number, unseen by all players (section 1)."""
+    """With two players, remove one random card with a given number, unseen by all players (section 1)."""
     for at in range(draw_removable(t, g, g.pile, size), size - 1):
         g.pile[at] = g.pile[at + 1]
     g.pile[size - 1] = 0
@@ -36,7 +36,7 @@ def _remove_unseen(t, g, size):
 
 @kernel
 def deal(t, g, word):
-    """Shuffle the deck for the number of players, fill the display and enter START (section 2.1)."""
+    """Shuffle the deck for this number of players, fill the display and enter START (section 2.1)."""
     _clear(g)
     g.chance = word
     g.round_number = 1
@@ -60,7 +60,7 @@ def deal(t, g, word):
 
 @kernel
 def start(t, g, space):
-    """Put tokens on every other space; then each player draws two cards (sections 2.2 and 2.3)."""
+    """Put a token on every other space and let each player draw two cards (sections 2.2 and 2.3)."""
     for seat in range(g.players):
         g.token[seat] = (space + 2 * seat) % 8
         for _ in range(2):
@@ -78,7 +78,7 @@ def move(g, steps):
 
 @kernel
 def after_drawing(t, g):
-    """Check the limit after drawing, unless it is lifted (section 3, Hand limit)."""
+    """Enter DISCARD if the hand exceeds the limit and it is not lifted, otherwise END (section 3, Hand limit)."""
     if hand_size(t, g, g.seat) > t.hand_limit and not g.limit_lifted[g.seat]:
         g.phase = PHASE_DISCARD
         g.last_discard = -1
@@ -88,7 +88,7 @@ def after_drawing(t, g):
 
 @kernel
 def discard(t, g, card):
-    """Discard one card; repeat until the limit holds (section 3, Hand limit)."""
+    """Discard one card, and leave DISCARD once the hand is within the limit (section 3, Hand limit)."""
     play_card_face_up(g, g.seat, card)
     g.discard[card] += 1
     g.last_discard = card
@@ -103,7 +103,7 @@ def discard(t, g, card):
 
 @kernel
 def end(t, g):
-    """A limit lifted for this turn applies again; cards above it are discarded first (section 3, END)."""
+    """Pass the turn. If the hand limit applies again, excess cards are discarded first (section 3, END)."""
     seat = g.seat
     if g.limit_lifted[seat] and not g.lifted_now:
         g.limit_lifted[seat] = 0
@@ -117,7 +117,7 @@ def end(t, g):
 
 @kernel
 def pass_turn(g):
-    """Pass the turn; the game ends after the last player of the last round (sections 3 and 5)."""
+    """Pass the turn, or end the game after the last player of the last round (sections 3 and 5)."""
     end_turn_fields(g)
     if g.seat + 1 < g.players:
         g.seat += 1
@@ -125,7 +125,7 @@ def pass_turn(g):
     elif g.last_round:
         g.done = 1
         g.phase = PHASE_END
-        g.reshuffled[:] = 0  # clear the fields of the turn in progress
+        g.reshuffled[:] = 0  # a finished game has no reshuffled pile
         g.unseen[:] = -1
     else:
         g.seat = 0
@@ -135,7 +135,7 @@ def pass_turn(g):
 
 @kernel
 def apply_action(t, g, action):
-    """Apply a legal action, and END after it if END is the only legal action."""
+    """Apply a legal action, then also END if no other action is legal."""
     kind = t.kind_of[action]
     argument = action - t.offset[kind]
     if kind == a.KIND_MOVE:

@@ -1,4 +1,4 @@
-"""Legal actions of Helsinki as text, with their click targets in the drawing."""
+"""Describe the legal actions of Helsinki in words, with their click targets in the drawing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from helsinki_env.games.helsinki.state import PHASE_DISCARD, PHASE_PAY, PHASE_RO
 __all__ = ["selection", "ui_action"]
 
 _SIZE = 7
-#: Verb of each kind, imperative and past tense; the object is the same for both.
+#: Verb of each kind of action, in the imperative and the past tense; both take the same object.
 _VERBS = {
     a.KIND_START: ("Start on", "started on"),
     a.KIND_MOVE: ("Move", "moved"),
@@ -40,7 +40,7 @@ _VERBS = {
 
 
 def selection(game: HelsinkiGame) -> ActionSelection | None:
-    """Return the cards or roofs that the acting seat may select in any order, or None."""
+    """Return the cards or roofs that the acting seat may select in any order, or None if there is no such choice."""
     seat = game.seat
     t, g = game.config.tables[0], game.state
     wild = int(t.types) - 1
@@ -54,7 +54,7 @@ def selection(game: HelsinkiGame) -> ActionSelection | None:
             others = [card for card in range(wild) if card not in own]
             return _selected(game, a.KIND_PAY, (1, others), (int(g.to_pay) - 1, own))
         paid = int(g.paid[g.paid_count - 1]) if g.paid_count else -1
-        floor = paid if paid in own else 0  # the substitute is exempt from the order
+        floor = paid if paid in own else 0  # the order does not apply to the substitute
         return _selected(game, a.KIND_PAY, (int(g.to_pay), [card for card in own if card >= floor]))
     if g.phase == PHASE_ROOF and g.lifted < 0:
         last = int(g.tile_count[seat]) - 1
@@ -66,12 +66,12 @@ def selection(game: HelsinkiGame) -> ActionSelection | None:
 
 
 def _selected(game: HelsinkiGame, kind: int, *parts: tuple[int, Sequence[int]]) -> ActionSelection | None:
-    """Return a selection of `count` arguments from each part, or None for a single action or too few items."""
+    """Return a selection of `count` arguments from each part, or None if it is a single action or has too few items."""
     hand, items = game.state.hand[game.seat], []
     for part, (count, arguments) in enumerate(parts):
         held = [(one, 1 if kind == a.KIND_ROOF else int(hand[one])) for one in arguments]
         if sum(most for _, most in held) < count:
-            return None  # a board action must come first
+            return None  # a board action must be used first
         items += [
             SelectionItem(ui_action(game, game.actions.encode(kind, one)), min(most, count), part)
             for one, most in held
@@ -82,7 +82,7 @@ def _selected(game: HelsinkiGame, kind: int, *parts: tuple[int, Sequence[int]]) 
 
 
 def ui_action(game: HelsinkiGame, action: int) -> UIAction:
-    """Return a legal action in words, with the spots to click; hidden information is not used."""
+    """Return a legal action in words, with the spots to click; the result does not depend on hidden information."""
     kind, argument = game.actions.decode(action)
     now, then = _VERBS[kind]
     what, where = _placement(game, argument) if kind == a.KIND_PLACE else _text_and_spots(game, kind, argument)
@@ -91,7 +91,7 @@ def ui_action(game: HelsinkiGame, action: int) -> UIAction:
 
 
 def _text_and_spots(game: HelsinkiGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the object of an action other than PLACE, and the fields with its location."""
+    """Return the object of an action other than PLACE in words, and the fields with its location."""
     components, seat, token = game.config.component_set, game.seat, int(game.state.token[game.seat])
     if kind == a.KIND_START:
         return f"space {argument}", {"at": (f"space {argument}",)}
@@ -120,7 +120,7 @@ def _card(components: Components, card: int) -> str:
     facts = [f"{components.card_roofs(card)} roofs", *_superstructures(components, card)]
     name, _, twin = card_to_string(card, components).partition(
         "#"
-    )  # a suffix distinguishes variants with identical facts
+    )  # a suffix distinguishes variants that are otherwise the same
     return f"a {name.split('/')[0]} ({', '.join(facts)}){f' #{twin}' if twin else ''}"
 
 
@@ -138,7 +138,7 @@ def _superstructures(components: Components, card: int) -> list[str]:
 
 
 def _placement(game: HelsinkiGame, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the object of PLACE, and the fields with the path and the final cells of the tile."""
+    """Return the object of PLACE in words, and the fields with the path and the final cells of the tile."""
     t, g = game.config.tables[0], game.state
     side, turned = divmod(argument, a.ORIENTATIONS * a.LANES)
     turn, lane = divmod(turned, a.LANES)
@@ -163,7 +163,7 @@ def _placement(game: HelsinkiGame, argument: int) -> tuple[str, dict[str, Any]]:
 
 
 def _passed(cells: list[int], side: int) -> list[int]:
-    """Return the cells that a tile passed on its way, without its final cells."""
+    """Return the cells that a tile passed on its way, excluding its final cells."""
     row_step, column_step = ((-1, 0), (0, 1), (1, 0), (0, -1))[side]
     seen = set()
     for cell in cells:

@@ -1,7 +1,7 @@
-"""Descriptions of the spots of a picture, and reasons why a spot cannot be used now, in one sentence each.
+"""One-sentence descriptions of the spots of a picture, and reasons why a spot cannot be used now.
 
-Descriptions use only information of the viewer, reasons that of the acting seat. `scoring` explains points and actions,
-and `lesson` is the guided game.
+Descriptions use only the viewer's information, and reasons only that of the acting seat. `scoring` explains points and
+actions, and `lesson` contains the guided game.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def card_text(components: Components, card: int) -> str:
 
 
 def help_text(game: HelsinkiGame, viewer: int | None, spot: str) -> str:
-    """Return a description of a spot of the picture (`render.svg`); empty for an unknown one."""
+    """Return a description of a spot of the picture (`render.svg`), or an empty text if the spot is unknown."""
     name, values = spot_parts(spot)
     c, g = game.config.component_set, game.state
     if name == "space" and values:
@@ -81,7 +81,7 @@ def help_text(game: HelsinkiGame, viewer: int | None, spot: str) -> str:
 
 
 def _status(game: HelsinkiGame, viewer: int | None, action: int) -> str:
-    """Return a sentence on a board action that cannot be used, or an empty text."""
+    """Return a sentence that explains why a board action cannot be used, or an empty text."""
     if action in game.config.covered:
         return " It is covered in this game."
     if viewer is not None and int(game.state.used[viewer]) >> action & 1:
@@ -122,13 +122,13 @@ def _cell(game: HelsinkiGame, seat: int, cell: int) -> str:
 
 _MOVES = (a.MOVE_1_TO_6, a.MOVE_1_TO_5, a.MOVE_BACK)
 _WILDS = (a.ONE_WILD_TILE, a.TWO_WILD_TILES)
-#: Board actions that are possible before the move, before drawing or building, and before END.
+#: Board actions that can be used before the move, before drawing or building, and before END.
 _ANY_TIME = (*_WILDS, a.TWO_POINTS, a.MOVE_SUPERSTRUCTURE)
 _PENDING = ("PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISCARD")
 
 
 def task(game: HelsinkiGame) -> str:
-    """Return the task of the acting seat as a sentence."""
+    """Return a sentence that states what the acting seat has to do."""
     c, g = game.config.component_set, game.state
     phase = str(game.phase)
     if phase == "PAY":
@@ -156,9 +156,9 @@ def task(game: HelsinkiGame) -> str:
 
 
 def why_not(game: HelsinkiGame, spot: str) -> str:
-    """Return the reason why the acting seat cannot use a spot of the picture, or an empty text.
+    """Explain why the acting seat cannot use a spot of the picture; return an empty text if no reason applies.
 
-    The spot must be one that no legal action uses (`render.svg`).
+    The spot must not belong to a legal action (`render.svg`).
     """
     name, values = spot_parts(spot)
     reasons = {"space": _space, "slot": _slot, "card": _card, "action": _action}
@@ -232,7 +232,7 @@ def _card(game: HelsinkiGame, card: int) -> str:
 
 
 def _build(game: HelsinkiGame, card: int) -> str:
-    """Return the reason why a card of the hand cannot be built."""
+    """Explain why the tile of a card in hand cannot be built."""
     c, t, g = game.config.component_set, game.config.tables[0], game.state
     if card == c.wild_type:
         return "A wild card starts no pavilion: it only pays for one."
@@ -270,7 +270,7 @@ def _action(game: HelsinkiGame, action: int) -> str:
 
 
 def _timing(game: HelsinkiGame, action: int, label: str) -> str:
-    """Return the reason why an affordable board action is not possible in this phase."""
+    """Explain why an affordable board action cannot be used in this phase."""
     c, t, g, phase = game.config.component_set, game.config.tables[0], game.state, str(game.phase)
     if phase == "START":
         return task(game)

@@ -1,4 +1,4 @@
-"""Points by category, effects of an action in words, and the facts of a seat that explain an action."""
+"""Points by category, effects of an action in words, and facts about a seat that explain an action."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _OPEN = ("Superstructures without a full line", "Nearest line")
 
 
 def _line(label: str, count: int, points: int, note: str) -> dict[str, Any]:
-    """Return a line of the sheet."""
+    """Return a line of the score sheet."""
     return {"label": label, "count": count, "points": points, "note": note, "scores": label not in _OPEN}
 
 
 def _full(built: int) -> tuple[int, int, int, int]:
-    """Return the number of full rows, the number of full columns, and the cells of both."""
+    """Return (number of full rows, number of full columns, cells of full rows, cells of full columns)."""
     rows = [line for line in LINES[:SIZE] if built & line == line]
     columns = [line for line in LINES[SIZE:] if built & line == line]
     return len(rows), len(columns), sum(rows), sum(columns)
 
 
 def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
-    """Return the lines of each seat: dicts with `label`, `count`, `points`, `note` and `scores`.
+    """Return the lines of the score sheet of each seat: dicts with `label`, `count`, `points`, `note` and `scores`.
 
-    The points of a seat add up to its score. Lines for information only have `scores` False.
+    The points of a seat add up to its score. In lines that are for information only, `scores` is False.
     """
     c, g = game.config.component_set, game.state
     sheets = []
@@ -66,13 +66,13 @@ def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
 
 
 def _filled(line: int, built: int) -> int:
-    """Return the number of built cells of a line that is not full, 0 for a full one."""
+    """Return the number of built cells of a line, or 0 if the line is full."""
     filled = (line & built).bit_count()
     return 0 if filled == SIZE else filled
 
 
 def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
-    """Return the visible gains of an action of a seat, in short phrases."""
+    """Return what a seat visibly gains by an action, in short phrases."""
     a, b = before.state, after.state
     rows, columns, *_ = _full(int(a.built[seat]))
     new_rows, new_columns, *_ = _full(int(b.built[seat]))
@@ -93,12 +93,12 @@ def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
 
 
 def said(game: HelsinkiGame, action: int, words: str) -> str:
-    """Return an action in words for the log: `words`, or for a draw the names of the public cards.
+    """Return an action in words for the log. For a draw, name the public cards; otherwise, return `words`.
 
     Args:
         game: the game before the action.
         action: a legal action.
-        words: the general description.
+        words: the general description of the action.
     """
     if game.actions.decode(action)[0] != a.KIND_DRAW:
         return words
@@ -107,11 +107,11 @@ def said(game: HelsinkiGame, action: int, words: str) -> str:
     return f"took {' and '.join(f'a {card_name(card, c)}' for card in cards if card >= 0) or words}"
 
 
-#: Minimum number of cards of one color that is worth mentioning.
+#: Minimum number of cards of one color that is mentioned.
 MANY = 3
-#: Value of one more of each fact, for choosing the continuation of a turn.
+#: Value of an increase of each fact by one, for choosing the continuation of a turn.
 WEIGHTS = {"points": 100, "rows": 1, "columns": 1, "coats": 40, "crossing": 15, "tiles": 10, "nearest": 3, "color": 1}
-#: Verb, noun and end of the sentence for an increase of a fact.
+#: Verb, noun and end of the sentence that states the increase of a fact.
 _INCREASES = {
     "points": ("makes", "more point", ""),
     "rows": ("fills", "row", ""),
@@ -123,7 +123,7 @@ _INCREASES = {
 
 
 def facts(game: HelsinkiGame, seat: int) -> dict[str, int]:
-    """Return the facts of a seat as it sees them."""
+    """Return facts about a seat, as the seat itself sees them."""
     c, g = game.config.component_set, game.state
     built, hand = int(g.built[seat]), g.hand[seat]
     full = [built & line == line for line in LINES]
@@ -145,7 +145,7 @@ def facts(game: HelsinkiGame, seat: int) -> dict[str, int]:
 
 
 def fact_words(fact: str, more: int, less: int) -> str:
-    """Return an increase of a fact in words; `more` is its value after an action, `less` the value to compare."""
+    """Return a phrase for the increase of a fact from `less`, the value to compare with, to `more`."""
     if fact == "color":
         return f"the hand then has {more} cards of one color"
     if fact == "nearest":

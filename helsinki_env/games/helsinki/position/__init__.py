@@ -1,31 +1,31 @@
-"""Positions as data: JSON that restores a game byte for byte, or a copy with only the information of one seat.
+"""Positions as JSON: either exact, byte for byte, or a copy with only the information of one seat.
 
 The keys
 --------
 Card counts are lists by card type, cells are ``7 * row + column``, and board actions and sides are numbered as on the
-rules page. ``draw_pile`` lists the next card first. ``pending`` is the pending action with the values that differ from
-the defaults; it is ``{}`` at the start of a turn:
+rules page. ``draw_pile`` lists the next card first. ``pending`` contains the values of the pending action that differ
+from the defaults; it is ``{}`` at the start of a turn:
 
 =============  ==========================================================================================
-move           6 or 5: ``move_1_to_6`` or ``move_1_to_5`` is paid, the move comes next
-drew, built    true: cards were drawn, a pavilion was built in this turn
+move           6 or 5 if ``move_1_to_6`` or ``move_1_to_5`` is paid for and the move comes next
+drew, built    true if cards were drawn, or a pavilion was built, in this turn
 only_build     true in MAIN after ``draw_and_build`` or ``second_pavilion``
-card           the card being built; it and ``paid`` have left the hand
-paid           cards paid for it so far, in order
+card           card being built; this card and those in ``paid`` have left the hand
+paid           cards paid for the build so far, in order
 to_pay         number of cards still to be paid
-substitute     true: ``any_card_as_wild`` is paid, its card of another color comes next
-any_side       true: ``any_side`` is paid
-action         the board action in progress (a name)
-resume         the phase that follows WILD, LIFT or ROOF
+substitute     true if ``any_card_as_wild`` is paid for and its card of another color comes next
+any_side       true if ``any_side`` is paid for
+action         name of the board action in progress
+resume         phase that follows WILD, LIFT or ROOF
 wilds_left     wild tiles still to be placed
-lifted         the cell whose superstructure is being moved
-roofs_left     superstructures still to be put on roofs
-last_roof      the roof that received the last one (in increasing cell order)
-last_discard   the card type discarded last (in non-decreasing order)
-lifted_now     true: ``no_hand_limit`` was used in this turn
-turn_over      true: cards are being discarded at the end of the turn
-reshuffled     card counts of a draw pile made from the discard pile, without cards that visibly left it
-unseen_draws   for each seat, the cards that it drew face down from that pile
+lifted         cell whose superstructure is being moved
+roofs_left     superstructures still to be placed
+last_roof      cell of the superstructure placed last (in increasing cell order)
+last_discard   card type discarded last (in non-decreasing order)
+lifted_now     true if ``no_hand_limit`` was used in this turn
+turn_over      true if cards are being discarded at the end of the turn
+reshuffled     card counts of a reshuffled draw pile, without cards that visibly left it
+unseen_draws   cards that each seat drew face down from that pile
 =============  ==========================================================================================
 
 ``chance`` holds the random state of the game: ``{"word": "0x..."}`` with 16 hexadecimal digits.
@@ -69,7 +69,7 @@ __all__ = ["ENV_VERSION", "PositionError", "check_position", "from_dict", "read_
 
 SEAT_FIELDS = tuple(RECORD[name] for name in ("meadow", "used", "token", "points", "limit_lifted"))
 """Fields of a seat with the same values in records and positions."""
-#: Pending keys after the flags and the numbers.
+#: Keys of ``pending`` after the flags and the numbers.
 _LAST_KEYS = ("paid", "action", "resume")
 
 _KEYS = (
@@ -88,12 +88,12 @@ _CELLS = 49
 
 
 def to_dict(game: HelsinkiGame, seat: int | None = None) -> dict[str, Any]:
-    """Return a game as plain data for JSON.
+    """Return a game as a JSON-serializable dict.
 
     Args:
         game: the game.
-        seat: None for the whole position, or a seat for a copy with only what it may see (rules page, section 7).
-            There, other hands become ``{"size": n, "known": counts}``, the draw pile becomes its size, and chance is
+        seat: seat whose view is returned (rules page, section 7); None returns the whole position. In the view of a
+            seat, other hands become ``{"size": n, "known": counts}``, the draw pile becomes its size, and chance is
             omitted.
     """
     p, components = record_to_namespace(game.state), game.config.component_set
@@ -180,17 +180,17 @@ def _hide(position: dict[str, Any], seat: int) -> None:
 
 
 def from_dict(position: Mapping[str, Any], config: HelsinkiConfig | None = None) -> HelsinkiGame:
-    """Return the game that `to_dict` wrote, including its random state.
+    """Return the game of a position written by `to_dict`, including its random state.
 
-    Every accepted position can be played to its end, and all later positions are accepted, too. It need not be
-    reachable; the `checks` module lists the values that may be chosen freely.
+    Every accepted position can be played to the end of the game, and all later positions are accepted, too. A position
+    need not be reachable; the `checks` module lists the values that may be chosen freely.
 
     Args:
-        position: plain data.
-        config: configuration of the position, including components; default: the one that the position names.
+        position: the position, as a JSON-serializable dict.
+        config: game configuration of the position, including its components; None uses the one in the position.
 
     Raises:
-        PositionError: (a ValueError) for an invalid position; names the key, the value found and the expected value.
+        PositionError: (a ValueError) if the position is invalid; names the key, the value found and the expected value.
     """
     game = read_game(position, config)
     check_position(game)
@@ -198,7 +198,7 @@ def from_dict(position: Mapping[str, Any], config: HelsinkiConfig | None = None)
 
 
 def read_game(position: Mapping[str, Any], config: HelsinkiConfig | None = None) -> HelsinkiGame:
-    """Return the game of a position like `from_dict`, after checking single values only."""
+    """Return the game of a position as `from_dict` does, but check only individual values."""
     data = read_header(position, "helsinki", ENV_VERSION, _KEYS)
     config = _config(data) if config is None else config
     states = new_states(1, config.component_set.types)
@@ -218,7 +218,7 @@ def read_game(position: Mapping[str, Any], config: HelsinkiConfig | None = None)
     return HelsinkiGame._from_valid_state(config, states[0])
 
 
-# value types
+# types of values
 
 
 def _cards(entry: Node, types: int, most: int) -> list[int]:
@@ -310,7 +310,7 @@ def _read_board(p: SimpleNamespace, components: Components, seat: int, data: Map
 
 @lru_cache(maxsize=8)
 def _pieces(components: Components) -> dict[tuple[int, int], int]:
-    """Return the piece, 8 * kind + orientation, by kind and cells as a set in the north-west corner."""
+    """Map each (kind, cells as a set in the north-west corner) to its piece, 8 * kind + orientation."""
     t = build_tables(components)[0]
     pieces = [
         8 * kind + orientation for kind in range(len(t.orientations)) for orientation in range(t.orientations[kind])

@@ -1,13 +1,13 @@
-"""Validate positions: a valid position can be played to its end, and every later position is valid, too.
+"""Validate positions: a valid position can be played to the end, and every later position is valid, too.
 
-A position need not be reachable: a study may start with smaller supplies, fewer coats of arms, other hidden cards,
-points, used board actions or rounds, or in the last round before the draw pile is empty. But it must be consistent:
+A position need not be reachable: supplies may be smaller, coats of arms fewer, and hidden cards, points, used board
+actions and rounds different. It may also be in the last round before the draw pile is empty. But it must be consistent:
 
-- No component exceeds its number in the published game.
-- The pending action can have begun and can be completed.
-- The game ends, and no number exceeds its range.
+- No component occurs more often than in the component file.
+- The pending action can have started and can be completed.
+- The game ends before any number exceeds its range.
 
-Play preserves each rule: if it holds now, it holds after every legal action.
+Play preserves each of these rules: if it holds now, it holds after every legal action.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from helsinki_env.games.helsinki.state import PHASES, TILES, UNSEEN
 
 #: Board actions that are followed by a move.
 MOVES = ("move_1_to_6", "move_1_to_5")
-#: Board actions that may be in progress in each phase; None stands for the superstructures of a build.
+#: Board actions that may be in progress in each phase; None is the placement of superstructures after a build.
 CARRIED_OUT: dict[str, tuple[str | None, ...]] = {
     "WILD": ("one_wild_tile", "two_wild_tiles"),
     "LIFT": ("move_superstructure",),
@@ -34,13 +34,13 @@ CARRIED_OUT: dict[str, tuple[str | None, ...]] = {
 
 
 def check_position(game: HelsinkiGame) -> None:
-    """Check that a game can be played to its end.
+    """Check that a game can be played to the end.
 
     Args:
-        game: a game whose fields are each in range; this function checks their consistency.
+        game: a game in which each field is in range; this function checks that they are consistent.
 
     Raises:
-        PositionError: for an inconsistent game; names the key, the value found and the expected value.
+        PositionError: if the game is inconsistent; names the key, the value found and the expected value.
     """
     p, components = record_to_namespace(game.state), game.config.component_set
     phase = PHASES[p.phase]
@@ -68,7 +68,7 @@ _ALL_CARDS = "draw_pile, discard_pile, display, seats.hand, pending.card and pen
 
 
 def _check_cards_add_up(p: SimpleNamespace, components: Components) -> None:
-    """Check that the pile, discards, display, hands and cards being played add up to the deck."""
+    """Check that the cards in the pile, discards, display and hands and those being played add up to the deck."""
     found = list(p.discard)
     for hand in p.hand:
         for card, count in enumerate(hand):
@@ -88,7 +88,7 @@ def _check_cards_add_up(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_box(p: SimpleNamespace, components: Components) -> None:
-    """Check that boards and supplies hold at most the components of the published game."""
+    """Check that boards and supplies together hold no more components than the component file lists."""
     laid = [0] * len(p.supply)
     for pieces, count in zip(p.tile_piece, p.tile_count, strict=True):
         for piece in pieces[:count]:
@@ -113,7 +113,7 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_bonus_cards(p: SimpleNamespace, components: Components) -> None:
-    """Check that each bonus card in play is available or taken by one seat, and no other card is (section 6)."""
+    """Check that each bonus card is available or taken at most once, and only if it is in play (section 6)."""
     in_play = list(components.bonus_cards[: p.players]) if p.dry_roads else []
     for index, value in enumerate(components.bonus_cards):
         taken = [seat for seat, bonus in enumerate(p.bonus[: p.players]) if bonus == index]
@@ -161,7 +161,7 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_unseen(p: SimpleNamespace, components: Components, unseen: list[list[int]]) -> None:
-    """Check face-down draws: a seat makes them in its last turn, from extra cards and at most two builds."""
+    """Check that a seat drew face down only in its last turn, and only for extra cards and at most two builds."""
     building = p.phase in (PHASES.index("PAY"), PHASES.index("PLACE")) or p.only_build
     second = int(_has_used(p, p.seat, "second_pavilion") and not building)
     so_far = min(UNSEEN, _strength(components, "extra_card") * p.drew + (1 + second if p.has_built else 0))
@@ -171,11 +171,11 @@ def _check_unseen(p: SimpleNamespace, components: Components, unseen: list[list[
             fail(f"pending.unseen_draws[{seat}]", found, f"at most {most} draws of this seat so far")
 
 
-# growing numbers
+# increasing numbers
 
 
 def _rounds_to_come(p: SimpleNamespace) -> int:
-    """Return an upper bound on the rounds to come: each turn takes two cards from the draw pile, or a tile."""
+    """Return an upper bound on the remaining rounds: each turn takes two cards from the draw pile, or a tile."""
     if p.last_round:
         return 0
     tiles = min(sum(p.supply), sum(TILES - count for count in p.tile_count[: p.players]))
@@ -184,7 +184,7 @@ def _rounds_to_come(p: SimpleNamespace) -> int:
 
 
 def _check_limits(p: SimpleNamespace, components: Components) -> None:
-    """Check that round number and points stay in their ranges."""
+    """Check that the round number and the points stay in their ranges."""
     rounds = _rounds_to_come(p)
     if p.round_number > MAX_OBSERVED - rounds:
         expected = f"at most {MAX_OBSERVED - rounds}: {rounds} rounds may follow, and {MAX_OBSERVED} is the maximum"
@@ -210,7 +210,7 @@ def _has_used(p: SimpleNamespace, seat: int, action: str) -> bool:
 
 
 def _check_lifted(p: SimpleNamespace, phase: str) -> None:
-    """Check that seats without a hand limit have used `no_hand_limit`, and that DISCARD has a hand limit."""
+    """Check that seats without a hand limit have used `no_hand_limit`, and that the limit applies in DISCARD."""
     for seat in range(p.players):
         if p.limit_lifted[seat] and not _has_used(p, seat, "no_hand_limit"):
             fail(f"seats[{seat}].limit_lifted", True, "no_hand_limit to be among the used actions of this seat")
@@ -230,7 +230,7 @@ def _check_over(p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_start(p: SimpleNamespace) -> None:
-    """Check that only the display has been dealt (section 2)."""
+    """Check that START is the initial phase: only the display has been dealt (section 2)."""
     if any(token >= 0 for token in p.token):
         fail("seats.token", [*map(or_none, p.token[: p.players])], "null for every seat in phase START")
     begun = p.seat or p.last_round or p.round_number > 1
@@ -247,7 +247,7 @@ def _check_tokens(p: SimpleNamespace) -> None:
 
 
 def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Check that the progress of the turn fits the phase and the used board actions."""
+    """Check that the progress of the turn is consistent with the phase and the used board actions."""
     _check_tokens(p)
     begun = bool(p.drew or p.has_built)
     if p.has_built and p.tile_count[p.seat] == 0:
@@ -305,7 +305,7 @@ def _check_discard(p: SimpleNamespace, limit: int) -> None:
 
 
 def _check_build(game: HelsinkiGame, p: SimpleNamespace) -> None:
-    """Check that the tile is in the supply and that the cards were paid in a legal order."""
+    """Check that the supply contains the tile and that the cards were paid in a legal order."""
     components = game.config.component_set
     paid = p.paid[: p.paid_count]
     if p.substitute and paid:
@@ -329,7 +329,7 @@ def _check_build(game: HelsinkiGame, p: SimpleNamespace) -> None:
 
 
 def _check_build_ends(game: HelsinkiGame, p: SimpleNamespace) -> None:
-    """Check that the hand contains the cards due after the substitute and that the tile can be placed."""
+    """Check that the hand contains the cards due after the substitute, and that the tile can be placed."""
     g, t, components = game.state, game.config.tables[0], game.config.component_set
     colour = components.card_color(p.card)
     fitting = sum(

@@ -1,15 +1,17 @@
-"""Drawings of the table: an SVG picture, the same picture as pixels, and text for terminals.
+"""Drawings of the table: an SVG picture, the same picture as a raster image, and text for terminals.
 
-With a viewer, a drawing shows only what this seat may see. The same state always gives the same bytes. The SVG needs no
-font, style sheet or ids, so it looks the same everywhere and one page can contain several pictures.
+With a viewer, a drawing shows only what this seat may see. The same state always produces the same bytes. The SVG uses
+no fonts, style sheets or ids, so it looks the same everywhere and a page can contain several pictures.
 
 Elements of the picture:
 
 - Tents are the roofs of a tile. Their pattern also encodes the color (blue square, green cross, purple diamond, red
   stripes, yellow disc). Gray tents are wild tiles.
-- A cupola is a superstructure: white if it scores nothing, pale gold in one full line, gold where two full lines cross.
-- A golden ground and studs mark full rows and columns. Arrows in the facades show the side from which tiles enter.
-- A golden frame marks the player to move, or the winner. The large number is the score if the game ended now.
+- A cupola is a superstructure: white if it scores nothing, pale gold if it is in one full line, and gold if two full
+  lines cross there.
+- Golden paving and studs mark full rows and columns. Arrows in the facades show the side from which tiles enter.
+- A golden frame marks the player to move, or the winner. The large number is the score that the player would have if
+  the game ended now.
 """
 
 from __future__ import annotations
@@ -84,18 +86,18 @@ def _scene(table: TableView, components: Components, last_decision: str | None) 
 
 
 def svg(game: HelsinkiGame, *, last_decision: str | None = None, viewer: int | None = None) -> Picture:
-    """Draw the game as an SVG document, 1200 pixels wide; the height depends on the number of players.
+    """Draw a game as an SVG document that is 1200 pixels wide; the height depends on the number of players.
 
     Args:
         game: the game to draw.
-        last_decision: the last action as text, which is shown below the pending action.
-        viewer: the viewing seat. It is marked, and other hands show only public information. None shows all cards.
+        last_decision: the last action as text, shown below the pending action.
+        viewer: the viewing seat, which is marked; other hands show only public information. None shows all cards.
 
     Returns:
-        The document, with the regions that can be clicked: ``now``, ``space 3``, ``slot 2``, ``draw pile``,
+        The SVG document, with the regions that can be clicked: ``now``, ``space 3``, ``slot 2``, ``draw pile``,
             ``discard pile``, ``action 7``, ``kind 13`` (in the supply, ``4 * color + roofs - 2``), ``card 17`` (type),
-            and for each seat ``seat 1``, ``board 1`` and ``cell 1 24``. Cards are those of the viewer, or of the acting
-            seat.
+            and for each seat ``seat 1``, ``board 1`` and ``cell 1 24``. Card regions are in the hand of the viewer or,
+            without a viewer, of the acting seat.
 
     Raises:
         ValueError: if `viewer` is not a seat.

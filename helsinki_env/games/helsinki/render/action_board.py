@@ -1,4 +1,4 @@
-"""Draw the action board: fifteen board actions with their users, covers and denials."""
+"""Draw the action board: the fifteen board actions, their users, and marks for covered and denied actions."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ NUMBERED: dict[str, Callable[[Canvas, int], None]] = {
 
 
 def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) -> None:
-    """Draw one mark per player: a coat if the board action is used, a cross if it is denied, otherwise a dot."""
+    """Draw a mark for each player: a coat for a used board action, a cross for a denied one, otherwise a dot."""
     step = min(18.0, (CELL_W - 10) / table.players)
     left = x + CELL_W / 2 - step * (table.players - 1) / 2
     for seat in table.seats:
@@ -181,7 +181,7 @@ def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) ->
 
 
 def _price(canvas: Canvas, cost: int, x: float, y: float) -> None:
-    """Draw the cost of a board action over its upper right edge."""
+    """Draw the cost of a board action across its upper right edge."""
     with canvas.group(f"Costs {cost_text(cost)}", data_part="cost"):
         canvas.rect(x - 31, y - 5, 28.5, 15, r=5, fill=palette.GOLD, stroke=INK, stroke_width=0.8)
         canvas.text(x - 24, y + 6.5, str(cost), 11, anchor="middle", weight=BOLD)
@@ -241,7 +241,7 @@ def _cell(canvas: Canvas, table: TableView, components: Components, name: str, x
 
 
 def draw_action_board(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:
-    """Draw the action board with its corner at (x, y); it is `ACTION_BOARD_WIDTH` by `ACTION_BOARD_HEIGHT` pixels."""
+    """Draw the action board, `ACTION_BOARD_WIDTH` by `ACTION_BOARD_HEIGHT` pixels, with its corner at (x, y)."""
     with canvas.group(data_part="actions"):
         for row, names in enumerate(components.action_rows):
             for column, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""Draw the table as text for terminals, in box-drawing characters, with or without color."""
+"""Draw the table as text for terminals, with box-drawing characters and optional color."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ARROWS = "\u25bc\u25c4\u25b2\u25ba"  # into the board from north, east, south, 
 
 
 def _card(line: TextLine, kind: int | None, components: Components, width: int = 7) -> TextLine:
-    """Write a card: color letter, number, shape of the tile and one ^ per superstructure; - for no card."""
+    """Write a card as color letter, number, tile shape and one ^ per superstructure; write - for an empty slot."""
     if kind is None:
         return line.add("-".center(width))
     colour = components.card_color(kind)
@@ -104,7 +104,7 @@ def _supply(table: TableView, components: Components) -> list[TextLine]:
 
 
 def _actions(table: TableView, components: Components) -> list[TextLine]:
-    """Draw three columns, one per printed row, with the users of each board action; ``--`` covered, ``x`` denied."""
+    """Draw board actions in three columns, one per printed row, with users, ``--`` if covered, and ``x`` if denied."""
     wide = 28
     lines = [TextLine().add("".join(f"{row + ' row':{wide}}" for row in ("Top", "Middle", "Bottom")), bold=True)]
     for names in zip(*components.action_rows, strict=True):
@@ -133,7 +133,7 @@ def _actions(table: TableView, components: Components) -> list[TextLine]:
 
 
 def _owners(seat: SeatView, components: Components) -> dict[int, int]:
-    """Return a number for the tile on each built cell, so that walls are drawn only between different tiles."""
+    """Map each built cell to an id of its tile, so that walls are drawn only between different tiles."""
     owner = {cell: i for i, pavilion in enumerate(seat.pavilions) for cell in pavilion.cells}
     owner |= {cell: 1000 + cell for cell in seat.wild}
     owner[components.statue] = -1
@@ -141,7 +141,7 @@ def _owners(seat: SeatView, components: Components) -> dict[int, int]:
 
 
 def _board(seat: SeatView, components: Components) -> list[TextLine]:
-    """Draw the board in fifteen lines: letters for colors, ``^`` for superstructures, a diamond for coats of arms."""
+    """Draw a board in fifteen lines: letters for colors, ``^`` for superstructures, diamonds for coats of arms."""
     owner = _owners(seat, components)
     colour_of = {cell: pavilion.colour for pavilion in seat.pavilions for cell in pavilion.cells}
 
@@ -177,7 +177,7 @@ def _cell(
 
 
 def _area(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
-    """Draw one player's lines, each `BLOCK_WIDTH` wide."""
+    """Return the lines of one player's area, each `BLOCK_WIDTH` characters wide."""
     active = seat.seat == table.to_move
     head = TextLine()
     add_player_text(head, seat.seat, f" {seat.seat} ")
@@ -220,12 +220,12 @@ def ansi(
     Args:
         game: the game to draw.
         last_decision: the last action, as text.
-        viewer: the viewing seat: other hands show only public information. None shows all cards.
+        viewer: the viewing seat; other hands show only public information. None shows all cards.
         color: whether to use 24-bit color escape sequences.
-        width: available columns; areas of players (33 columns each) are side by side as far as they fit.
+        width: number of available columns; as many player areas (33 columns each) as fit are drawn side by side.
 
     Returns:
-        The lines, with a newline after each.
+        The text, with a newline after each line.
 
     Raises:
         ValueError: if `viewer` is not a seat.

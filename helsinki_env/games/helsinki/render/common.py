@@ -1,4 +1,4 @@
-"""Draw the common supply, the bonus cards and the panel with the pending action."""
+"""Draw the common supply, the bonus cards and the panel that shows the pending action."""
 
 from __future__ import annotations
 
@@ -133,11 +133,11 @@ def current_action_panel(
 
 
 def _payment(canvas: Canvas, components: Components, cards: list[int], due: int, box: Box) -> float:
-    """Draw the card being built, the cards paid and placeholders for the cards due; return the width used."""
+    """Draw the card being built, the cards paid and placeholders for the cards due; return the total width."""
     x, top, width, _ = box
     card_w = 46.0
     total = len(cards) + due
-    step = min(card_w + 4, 86 / max(1, total - 2))  # paid cards overlap, the card being built does not
+    step = min(card_w + 4, 86 / max(1, total - 2))  # paid cards overlap; the card being built does not
     left = x + width - 14 - card_w - (step * (total - 2) + card_w + 9 if total > 1 else 0)
     for i in range(total):
         px = left + (card_w + 9 + (i - 1) * step if i else 0)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _facets(middles: Iterable[tuple[float, float]], h: float) -> tuple[str, str, str]:
-    """Return paths of the lit (north), shaded (east) and dark (south) sides of tent roofs of half-width `h`."""
+    """Return the paths of the lit (north), shaded (east) and dark (south) sides of tent roofs with half-width `h`."""
     q, w = num(h), num(2 * h)
     north, east, south = "", "", ""
     for x, y in middles:
@@ -29,9 +29,10 @@ def _facets(middles: Iterable[tuple[float, float]], h: float) -> tuple[str, str,
 
 
 def tile(canvas: Canvas, colour: int, cells: Iterable[GridCell], x: float, y: float, size: float) -> None:
-    """Draw one pavilion tile with a tent roof on every cell; color -1 is a wild tile.
+    """Draw a pavilion tile with a tent roof on every cell; color -1 draws a wild tile.
 
-    Small tiles have less detail: the shaded sides need 9 to 36 pixels per cell, the pattern 14.
+    Small tiles have less detail: the dark sides need at least 9 pixels per cell, the pattern 14 and the shaded sides
+    36.
     """
     cells = sorted(cells)
     tone = palette.WILD if colour < 0 else palette.PAVILIONS[colour]
@@ -66,9 +67,9 @@ _DOME = "M-4.6 2.2a4.6 5.4 0 0 1 9.2 0zM0-3.4v-3.6M-1.3-5.7h2.6"
 
 
 def superstructure(canvas: Canvas, x: float, y: float, size: float, worth: int = 0, **style: str) -> None:
-    """Draw a superstructure as a cupola around (x, y).
+    """Draw a superstructure as a cupola centered at (x, y).
 
-    `worth` is the number of full lines through it (0 to 2): white, pale gold, gold.
+    `worth` is the number of full lines through it (0 to 2), drawn as white, pale gold or gold.
     """
     place = transform(x, y, size / 16)
     with canvas.group(transform=place, stroke=palette.INK, stroke_width=1.1, **style):
@@ -77,7 +78,7 @@ def superstructure(canvas: Canvas, x: float, y: float, size: float, worth: int =
 
 
 def superstructure_mark(canvas: Canvas, x: float, y: float, size: float) -> None:
-    """Draw the small cupola printed on cards, around (x, y)."""
+    """Draw the small cupola that is printed on cards, centered at (x, y)."""
     canvas.path(
         "M-5 7v-4.5a5 6 0 0 1 10 0v4.5zM-5 2.5h10M0-3.5v-3.5",
         transform=transform(x, y, size / 16),
@@ -88,7 +89,7 @@ def superstructure_mark(canvas: Canvas, x: float, y: float, size: float) -> None
 
 
 def statue(canvas: Canvas, x: float, y: float, size: float, seat: int) -> None:
-    """Draw the statue on its pedestal, in the player's color, in a cell of `size` pixels around (x, y)."""
+    """Draw the statue on its pedestal, in the player's color, in a cell of `size` pixels centered at (x, y)."""
     tone = palette.PLAYERS[seat]
     place = transform(x, y, size / 40)
     with canvas.group("Statue", transform=place):
@@ -104,7 +105,7 @@ def statue(canvas: Canvas, x: float, y: float, size: float, seat: int) -> None:
 
 
 def visitor(canvas: Canvas, x: float, y: float, size: float, seat: int, **style: str) -> None:
-    """Draw a visitor, a small standing figure, `size` pixels high around (x, y)."""
+    """Draw a visitor, a small standing figure of `size` pixels, centered at (x, y)."""
     tone = palette.PLAYERS[seat]
     canvas.path(
         "M0-2.2c2.6 0 3.6 2.7 3.6 7.2h-7.2c0-4.5 1-7.2 3.6-7.2zM-2.3-4.2a2.3 2.3 0 1 1 4.6 0a2.3 2.3 0 1 1-4.6 0",
@@ -117,19 +118,19 @@ def visitor(canvas: Canvas, x: float, y: float, size: float, seat: int, **style:
 
 
 def drawing_cells(drawing: tuple[str, ...]) -> list[GridCell]:
-    """Return the (row, column) of every roof of a shape's drawing."""
+    """Return the (row, column) of every roof in the drawing of a shape."""
     return [(r, c) for r, row in enumerate(drawing) for c, mark in enumerate(row) if mark == "X"]
 
 
 def shape(canvas: Canvas, components: Components, colour: int, roofs: int, box: Box, largest: float) -> None:
-    """Draw a tile in the center of a box (x, y, width, height), with cells of at most `largest` pixels."""
+    """Draw a tile centered in a box (x, y, width, height), with cells of at most `largest` pixels."""
     drawing = components.shapes[components.tiles[colour][roofs - 2]]
     left, top, size = fit_grid(box, len(drawing), len(drawing[0]), largest)
     tile(canvas, colour, drawing_cells(drawing), left, top, size)
 
 
 def card(canvas: Canvas, components: Components, kind: int, x: float, y: float, width: float) -> None:
-    """Draw the face of a pavilion card of type `kind` with its corner at (x, y)."""
+    """Draw the face of a pavilion card of type `kind`, with its top left corner at (x, y)."""
     height = CARD_ASPECT * width
     colour = components.card_color(kind)
     band, rim, r = 0.3 * width, 0.06 * width, 0.1 * width
@@ -179,7 +180,7 @@ def _wild_card(canvas: Canvas, x: float, y: float, width: float) -> None:
 
 
 def cathedral(canvas: Canvas, x: float, y: float, width: float, fill: str) -> None:
-    """Draw the silhouette of the cathedral on the square, `width` pixels wide around (x, y)."""
+    """Draw the silhouette of the cathedral on the square, `width` pixels wide and centered at (x, y)."""
     canvas.path(
         "M-15 12v-9h4v-4a2.5 3 0 0 1 5 0v1h1.5v-5h-.8a5.3 6.2 0 0 1 4.8-7v-3h1v3a5.3 6.2 0 0 1 4.8 7h-.8v5"
         "h1.5v-1a2.5 3 0 0 1 5 0v4h4v9z",

@@ -21,12 +21,12 @@ MAX_COATS_DRAWN = 8
 
 
 def board_side(cell: float, wall: float) -> float:
-    """Return the width and height of a board with its facades, in pixels."""
+    """Return the width of a square board, including its facades, in pixels."""
     return BOARD_SIZE * cell + 2 * wall
 
 
 def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float) -> None:
-    """Draw the paving, and a golden ground along full rows and columns."""
+    """Draw the paving, in gold along full rows and columns."""
     side = BOARD_SIZE * cell
     canvas.rect(x, y, side, side, fill=palette.PAVING)
     pad = 0.05 * cell
@@ -47,7 +47,7 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float) -> 
 
 
 def _line_marks(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float, wall: float) -> None:
-    """Draw a golden stud in the facades at both ends of every full row and column."""
+    """Draw golden studs in the facades at both ends of every full row and column."""
     side = BOARD_SIZE * cell
     ends = (-wall / 2, side + wall / 2)
     places = [(x + at, y + (row + 0.5) * cell) for row in seat.full_rows for at in ends]
@@ -61,7 +61,7 @@ def _line_marks(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float,
 def _crosswalks(
     canvas: Canvas, components: Components, seat: SeatView, x: float, y: float, cell: float, wall: float
 ) -> None:
-    """Draw a zebra crossing with a visitor in the facade next to each crosswalk cell (Dry roads)."""
+    """Draw a zebra crossing and a visitor in the facade next to each crosswalk cell (Dry roads)."""
     stripe = cell * 0.86
     for at in components.crosswalks:
         row, column = divmod(at, BOARD_SIZE)
@@ -91,7 +91,7 @@ def _crosswalks(
 
 
 def _entry(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, cell: float, wall: float) -> None:
-    """Mark the sides from which a tile may enter: the token's side, or the other three after `any_side`."""
+    """Mark the sides from which a tile may enter: the token's side, or the other three sides after `any_side`."""
     if seat.side is None:
         return
     active = seat.seat == table.to_move
@@ -127,7 +127,7 @@ def board(
     cell: float,
     wall: float,
 ) -> None:
-    """Draw a player's board with its outer corner at (x, y) and the given cell and facade widths."""
+    """Draw a player's board with its outer top left corner at (x, y) and the given cell and facade widths."""
     outer = board_side(cell, wall)
     ix, iy = x + wall, y + wall
     canvas.spot(f"board {seat.seat}", x, y, outer, outer)
@@ -138,7 +138,7 @@ def board(
         _ground(canvas, seat, ix, iy, cell)
         _line_marks(canvas, seat, ix, iy, cell, wall)
         middle = outer / 2
-        shift = -1.5 * cell if table.dry_roads else 0.0  # the crosswalks are in the middle of the facades
+        shift = -1.5 * cell if table.dry_roads else 0.0  # a crosswalk is in the middle of each facade
         lane = BOARD_SIZE // 2
         for side, letter in enumerate("NESW"):
             px, py = (
@@ -182,7 +182,7 @@ def board(
 
 
 def _header(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float) -> None:
-    """Draw the token, the name, marks and the score above a board."""
+    """Draw the token, the name, the marks and the score above a board."""
     place = pieces.rank_text(table.places[seat.seat])
     mark = place if table.done else "to move" if seat.seat == table.to_move else ""
     score_w = pieces.seat_header(canvas, seat.seat, mark, seat.seat == table.viewer, seat.score, x, y, width)
@@ -192,7 +192,7 @@ def _header(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float
 
 
 def meadow(canvas: Canvas, seat: SeatView, x: float, y: float, width: float, height: float) -> None:
-    """Draw the meadow with its unspent coats."""
+    """Draw the meadow with the unspent coats."""
     canvas.rect(x, y, width, height, r=9, fill="#d5e4bd", stroke="#a9c185", stroke_width=1)
     blades = "".join(
         f"M{num(x + 8 + (width - 19) * at)} {num(y + 7 + (height - 10) * (i * 3 % 7) / 7)}l1.5-4l1.5 4"
@@ -214,7 +214,7 @@ def meadow(canvas: Canvas, seat: SeatView, x: float, y: float, width: float, hei
 def hand(
     canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box, card_w: float, rows: int
 ) -> None:
-    """Draw the hand in rows of cards, overlapping if necessary: faces first, then backs."""
+    """Draw the hand in rows of cards, faces first, then backs; cards overlap if necessary."""
     x, y, width, _ = box
     cards: list[int | None] = [*seat.faces, *([None] * seat.backs)]
     corners = pieces.lay_cards(len(cards), box, card_w, rows)
@@ -237,7 +237,7 @@ def _hand_title(seat: SeatView, limit: int) -> str:
 
 
 def area(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
-    """Draw the area of a player in a box; with two players, the hand is to the right of the board, otherwise below."""
+    """Draw the area of a player in a box; the hand is right of the board with two players, otherwise below it."""
     x, y, width, height = box
     if seat.seat == table.to_move:
         canvas.rect(x - 4, y - 4, width + 8, height + 8, r=15, fill=palette.GOLD)
@@ -265,7 +265,7 @@ def _wide(canvas: Canvas, table: TableView, components: Components, seat: SeatVi
 def _tall(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
     x, y, width, _ = box
     wall, pad = (20.0, 12.0) if table.players == 3 else (16.0, 9.0)
-    cell = (width - 2 * pad - 2 * wall) // BOARD_SIZE  # whole pixels keep the drawing sharp and its text short
+    cell = (width - 2 * pad - 2 * wall) // BOARD_SIZE  # whole pixels keep the drawing sharp and the SVG text short
     inner = board_side(cell, wall)
     left = x + (width - inner) / 2
     _header(canvas, table, seat, left, y + 4, inner)
@@ -278,7 +278,7 @@ def _tall(canvas: Canvas, table: TableView, components: Components, seat: SeatVi
 
 
 def height(players: int, width: float) -> float:
-    """Return the height of an area of a given width."""
+    """Return the height of a player's area with the given width."""
     if players == 2:
         return HEADER + 6 + board_side(45.0, 22.0) + 14
     inner = width - 2 * (12.0 if players == 3 else 9.0)

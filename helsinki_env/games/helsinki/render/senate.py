@@ -1,4 +1,4 @@
-"""Draw the senate board: eight spaces for tokens, eight display cards between them, and the piles."""
+"""Draw the senate board: eight spaces for tokens, the eight display cards between them, and the piles."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 WALL = 24.0
 SENATE_CARD_WIDTH = 72.0
 SENATE_CARD_HEIGHT = SENATE_CARD_WIDTH * pieces.CARD_ASPECT
-ACROSS = 56.0  # width of a space between two cards of a row
-DOWN = 44.0  # height of a space between two cards of a column
+ACROSS = 56.0  # width of a space between two cards in a row
+DOWN = 44.0  # height of a space between two cards in a column
 PAD = 7.0
 SENATE_WIDTH = 3 * SENATE_CARD_WIDTH + 2 * ACROSS + 2 * (WALL + PAD)
 SENATE_HEIGHT = 3 * SENATE_CARD_HEIGHT + 2 * DOWN + 2 * (WALL + PAD)
@@ -28,7 +28,7 @@ _SPACE_AT = ((1, 0), (3, 0), (4, 1), (4, 3), (3, 4), (1, 4), (0, 3), (0, 1))
 
 
 def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall: float) -> None:
-    """Draw the four facades, mitered at the corners, around a rectangle whose outer corner is (x, y)."""
+    """Draw four facades with mitered corners around a rectangle, with the outer top left corner at (x, y)."""
     w, h, k = num(width), num(height), num(wall)
     inner_w, inner_h = num(width - 2 * wall), num(height - 2 * wall)
     right, bottom = num(x + width), num(y + height)
@@ -67,7 +67,7 @@ def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall:
 
 
 def plate(canvas: Canvas, x: float, y: float, text: str, side: int, size: float, *, golden: bool = False) -> None:
-    """Draw the name plate of a side around (x, y), golden for a full line."""
+    """Draw the name plate of a side, centered at (x, y); it is golden for a full line."""
     tone = palette.SIDE_SHADES[side]
     width = size * (1.7 if len(text) == 1 else 0.72 * len(text) + 1)
     across = side in (0, 2) or len(text) == 1
@@ -190,7 +190,7 @@ def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y
 
 
 def draw_senate(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:
-    """Draw the senate board with its corner at (x, y); it is `SENATE_WIDTH` by `SENATE_HEIGHT` pixels."""
+    """Draw the senate board, `SENATE_WIDTH` by `SENATE_HEIGHT` pixels, with its corner at (x, y)."""
     with canvas.group(data_part="senate"):
         canvas.rect(x, y, SENATE_WIDTH, SENATE_HEIGHT, fill=palette.PAVING)
         frame(canvas, x, y, SENATE_WIDTH, SENATE_HEIGHT, WALL)

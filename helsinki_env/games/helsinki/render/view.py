@@ -1,6 +1,6 @@
-"""View model: the contents of a drawing, read once from a game.
+"""View model of the drawings: their contents, read once from a game.
 
-This module applies no rules, except that it recomputes full lines and the score of a board (rules page, section 5).
+The only rules applied in this module are those for full lines and the score of a board (rules page, section 5).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SIDES = ("north", "east", "south", "west")
 
 @dataclass(frozen=True)
 class Pavilion:
-    """A pavilion tile on a board: color index, number of roofs, and ascending cells (``7 * row + column``)."""
+    """A pavilion tile on a board: color index, number of roofs, and cells (``7 * row + column``) in ascending order."""
 
     colour: int
     roofs: int
@@ -34,7 +34,7 @@ class Pavilion:
 
 @dataclass(frozen=True)
 class SeatView:
-    """The area of a player.
+    """Contents of a player's area.
 
     `faces` are the card types shown face up, and `backs` is the number of cards shown face down.
     """
@@ -61,18 +61,18 @@ class SeatView:
 
     @property
     def score(self) -> int:
-        """Points made in play plus the current points of the board."""
+        """Points scored during play plus the current points of the board."""
         return self.points + self.board_points
 
     @property
     def side(self) -> int | None:
-        """Side of the senate board with the token (0 north, clockwise); None before the start."""
+        """Side of the senate board with the token (0 is north, then clockwise); None before the start."""
         return None if self.token is None else self.token // 2
 
 
 @dataclass(frozen=True)
 class TableView(BaseTableView):
-    """The whole game, indexed as in the position format. When the game is over, `to_move` is the winner."""
+    """Contents of the table, indexed as in the position format. When the game is over, `to_move` is the winner."""
 
     seats: tuple[SeatView, ...]
     last_round: bool
@@ -95,7 +95,7 @@ class TableView(BaseTableView):
 
 
 def _hand(held: list[int], known: list[int], hidden: bool) -> tuple[tuple[int, ...], int]:
-    """Return the card types shown face up and the number of backs; hidden hands show only known cards."""
+    """Return the card types shown face up and the number of backs; in a hidden hand, only known cards are face up."""
     faces = tuple(kind for kind, count in enumerate(known if hidden else held) for _ in range(count))
     return faces, sum(held) - len(faces)
 
@@ -138,13 +138,13 @@ def _seat(p: SimpleNamespace, t: Any, number: int, viewer: int | None, component
 
 
 def card_name(kind: int, components: Components) -> str:
-    """Return a card type in words: ``wild card``, ``blue 3``."""
+    """Return the name of a card type, such as ``wild card`` or ``blue 3``."""
     colour = components.card_color(kind)
     return "wild card" if colour < 0 else f"{COLOURS[colour]} {components.card_number(kind)}"
 
 
 def _decision(p: SimpleNamespace, phase: str, side: int | None, limit: int) -> tuple[str, str]:
-    """Return the pending action in words: a headline that follows the player's name, and an optional detail."""
+    """Describe the pending action: a headline that follows the player's name, and an optional detail."""
     origin = "" if side is None else f" from the {SIDES[side]}"
     if phase == "START":
         return "places the first token", "The others follow on every second space, clockwise"
@@ -178,7 +178,7 @@ def _decision(p: SimpleNamespace, phase: str, side: int | None, limit: int) -> t
 
 
 def read_table_view(game: HelsinkiGame, viewer: int | None = None) -> TableView:
-    """Return the contents of the drawings of a game; for the arguments see `svg`."""
+    """Return the contents of the drawings of a game, as seen by `viewer` (None: all cards)."""
     viewer, components, t = game.validate_viewer(viewer), game.config.component_set, game.config.tables[0]
     p = record_to_namespace(game.state)
     seats = tuple(_seat(p, t, number, viewer, components) for number in range(p.players))
@@ -219,8 +219,8 @@ def action_index(name: str) -> int:
 
 
 def discard_by_color(table: TableView, components: Components) -> tuple[int, ...]:
-    """Return the number of cards in the discard pile for each color, wild cards last."""
+    """Return the number of cards in the discard pile by color, with the wild cards last."""
     counts = [0] * (len(COLOURS) + 1)
     for kind, amount in enumerate(table.discard):
-        counts[components.card_color(kind)] += amount  # the wild card has color -1, the last entry
+        counts[components.card_color(kind)] += amount  # the color of the wild card is -1, which indexes the last entry
     return tuple(counts)

@@ -1,6 +1,6 @@
-"""Rules, positions and events of Helsinki in words, for `helsinki_env.text`.
+"""Describe the rules, positions and events of Helsinki in words, for `helsinki_env.text`.
 
-Every number in the rules comes from the configuration.
+All numbers in the rules are taken from the configuration.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["cell_name", "describe_events", "position_lines", "rule_sections"]
 
 
 def rule_sections(config: HelsinkiConfig) -> list[RuleSection]:
-    """Return the rules of a configuration."""
+    """Return the sections of the rules for a configuration."""
     c = config.component_set
     covered = ", ".join(label_of(c, action) for action in config.covered)
     sections = [

@@ -1,4 +1,4 @@
-"""Positions of Helsinki and the events of an action in words, as one seat sees them.
+"""Describe positions of Helsinki and the events of an action in words, as one seat sees them.
 
 The text contains every value of the position.
 """
@@ -16,7 +16,7 @@ from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.notation import card_names
 from helsinki_env.games.helsinki.render.view import BOARD_SIZE, read_table_view
 
-#: Sentence for each key of `pending`; the text of the value replaces the braces.
+#: Sentence for each key of `pending`; the value as text replaces the braces.
 PENDING = {
     "move": "The longer move is paid for: at least 4 and at most {} spaces.",
     "drew": "Cards were drawn in this turn.",
@@ -51,12 +51,12 @@ def cell_name(cell: int) -> str:
 
 
 def cells_text(cells: Sequence[int]) -> str:
-    """Return cells as text."""
+    """Return a list of cells as text."""
     return " ".join(map(cell_name, cells)) or "none"
 
 
 def cards_text(cards: Sequence[int | None], components: Components) -> str:
-    """Return card types as a list in words; ``?`` stands for an unknown card."""
+    """Return card types as a list in words, with ``?`` for an unknown card."""
     names = card_names(components)
     return ", ".join("?" if card is None else names[card] for card in cards) or "none"
 
@@ -66,7 +66,7 @@ def _names(actions: Sequence[int]) -> str:
 
 
 def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int) -> list[str]:
-    """Return the lines of a position in words; `position` is `to_dict(game, viewer)`."""
+    """Return the lines that describe a position; `position` is `to_dict(game, viewer)`."""
     table, components = read_table_view(game, viewer), game.config.component_set
     p = position
     lines = [f"Helsinki, {p['players']} players. You are player {viewer}."]
@@ -94,7 +94,7 @@ def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int)
 
 
 def _pending_lines(pending: Mapping[str, Any], components: Components) -> list[str]:
-    """Return a sentence for each pending key and its value."""
+    """Return a sentence for each pending key, including its value."""
     lines = []
     for key, value in pending.items():
         if key in ("card", "last_discard"):
@@ -112,7 +112,7 @@ def _pending_lines(pending: Mapping[str, Any], components: Components) -> list[s
 
 
 def _seat_lines(p: Mapping[str, Any], score: int, components: Components, number: int, viewer: int) -> list[str]:
-    """Return the area of a player in words."""
+    """Return the lines that describe a player's area."""
     seat = p["seats"][number]
     token = seat["token"]
     where = "not placed" if token is None else f"space {token} ({SIDES[token // 2]})"
@@ -141,7 +141,7 @@ def _seat_lines(p: Mapping[str, Any], score: int, components: Components, number
 
 
 def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
-    """Return a board as a grid of two characters per cell."""
+    """Return a board as a grid with two characters per cell."""
     marks = dict.fromkeys(seat["coats_on_board"], "o") | {components.statue: "S"}
     marks |= dict.fromkeys(seat["wild"], "w")
     for one in seat["pavilions"]:
@@ -157,9 +157,9 @@ def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
 def describe_events(
     before: Mapping[str, Any] | None, after: Mapping[str, Any], components: Components, viewer: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield sentences on the visible consequences of an action, each with whether only the viewer sees it.
+    """Yield sentences about the visible effects of an action, each with a flag that is True if only the viewer sees it.
 
-    `before` and `after` are copies of the position for the seat `viewer`; `before` is None for the deal.
+    `before` and `after` are the positions as seen by the seat `viewer`; `before` is None for the deal.
     """
     if before is None:
         yield f"The display by slot: {slots_text(card_names(components), after['display'])}.", False
@@ -180,14 +180,14 @@ def describe_events(
 
 
 def _gain(then: Sequence[int], now: Sequence[int]) -> list[int]:
-    """Return the increase of each count, at least 0."""
+    """Return the increase of each count, or 0 if it did not increase."""
     return [max(0, new - old) for old, new in zip(then, now, strict=True)]
 
 
 def _seat_events(
     number: int, then: Mapping[str, Any], now: Mapping[str, Any], components: Components, viewer: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the changes in the area of a player."""
+    """Yield sentences about the changes in a player's area."""
     who = f"Player {number}"
     if now["token"] != then["token"]:
         yield f"The token of player {number} is on space {now['token']}.", False
@@ -221,7 +221,7 @@ def _seat_events(
 def _table_events(
     before: Mapping[str, Any], after: Mapping[str, Any], components: Components
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the changes in the display and the piles."""
+    """Yield sentences about the changes in the display and the piles."""
     discarded = _gain(before["discard_pile"], after["discard_pile"])
     if any(discarded):
         yield f"To the discard pile: {counts_text(card_names(components), discarded)}.", False
