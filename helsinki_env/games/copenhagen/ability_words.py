@@ -1,4 +1,4 @@
-"""Names and effects of the abilities in words."""
+"""Describe the names and effects of the abilities in words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EFFECTS = (
 
 
 def ability_label(ability: int) -> str:
-    """Return the name of an ability in one line."""
+    """Return the name of an ability as one line of text."""
     return " ".join(ABILITY_LABELS[ability])
 
 
@@ -31,5 +31,5 @@ def ability_effect(ability: int) -> str:
 
 
 def ability_sentence(ability: int) -> str:
-    """Return the name and the effect of an ability."""
+    """Return the name and the effect of an ability as a sentence."""
     return f"{ability_label(ability)}: {_EFFECTS[ability]}"
