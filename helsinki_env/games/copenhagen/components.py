@@ -44,7 +44,7 @@ MAX_GOAL = 100
 
 
 class ComponentError(UserError):
-    """A component file is invalid. The message names the file, the key, the value found and the expected value."""
+    """Raised for an invalid component file. The message names the file, key, value found and expected value."""
 
 
 @dataclass(frozen=True)
