@@ -39,7 +39,7 @@ class ConfigError(UserError):
 class Configuration(Generic[ComponentsT]):
     """The base class of game configurations, which are frozen dataclasses with at least these fields.
 
-    The last field is the keyword-only `_loaded`. Additional fields may be tuples of ids of the same kind as in `denied`.
+    The last field is the keyword `_loaded`. Additional fields may be tuples of ids of the same kind as in `denied`.
 
     Attributes:
         num_players: number of players.
