@@ -232,7 +232,8 @@ _SOURCES_OF: dict[Any, set[str]] = {}
 def register_kernel_source(record: Any, source: str) -> None:
     """Register that code compiled for a record type may call kernels in a source file.
 
-    Source files of the project itself are ignored, because the names of the cache folders depend on them anyway.
+    Source files of the project's own players are ignored: the rules never call them, and the cache folders of all other
+    kernels depend on them anyway. The cached code of the rules is therefore the same with and without these players.
     """
     if not is_project_file(source):
         _SOURCES_OF.setdefault(record, set()).add(source)

@@ -276,7 +276,7 @@ def byte_summer(width: int, loaded: int) -> Intrinsic:
     return make_intrinsic(total, lambda source, begin: types.int64(source, begin), code, loop)
 
 
-#: Shifts that exchange halves, quarters and eighths of a 64-bit integer, and masks of the bits that move down.
+#: Shifts that exchange halves, quarters and eighths of a 64-bit integer, and masks for the bits that move down.
 _HALVES = tuple(
     (np.uint64(shift), np.uint64(lower))
     for shift, lower in ((32, 0x00000000FFFFFFFF), (16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF))
