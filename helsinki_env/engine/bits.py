@@ -14,7 +14,7 @@ _KF = np.uint64(0x0101010101010101)
 
 @kernel
 def popcount(cells):
-    """Return the number of members of a set, with a single instruction if the CPU supports it."""
+    """Return the number of members of a set. The compiler reduces this to a single instruction."""
     x = np.uint64(cells)
     x = x - ((x >> np.uint64(1)) & _K1)
     x = (x & _K2) + ((x >> np.uint64(2)) & _K2)

@@ -79,7 +79,7 @@ def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
             f"observations: found {rows.dtype} of shape {rows.shape}, expected int8 of shape (B, {size}); from games "
             "with other components?"
         )
-    return np.require(rows, requirements=["C", "A", "W"])  # otherwise, Numba would compile kernels for each array layout
+    return np.require(rows, requirements=["C", "A", "W"])  # Numba compiles kernels for each array layout
 
 
 def valid_observations(table: ObservationTable, observations: Any, bounds: Any, writer: str) -> npt.NDArray[np.int8]:

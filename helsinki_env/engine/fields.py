@@ -29,7 +29,7 @@ _INT8_MAX = 127
 
 @dataclass(frozen=True)
 class Digits:
-    """Two entries that show a number: `number // base` and `number % base`, each plus an offset. "none" is two zeros."""
+    """Two entries that show a number: `number // base` and `number % base`, each plus an offset; zeros mean "none"."""
 
     names: tuple[str, str]
     base: int

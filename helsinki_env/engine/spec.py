@@ -139,7 +139,7 @@ class RuleSection(NamedTuple):
 
 @dataclass(frozen=True)
 class GameSpec:
-    """A game specification, which registers its game.
+    """A game specification. Creating it registers the game.
 
     Configurations must be frozen, hashable and picklable. Their attributes are `num_players`, `reward` (win, rank or
     margin), `denied` (a tuple for each seat), `components` (a name), `component_set` (the content of that component
