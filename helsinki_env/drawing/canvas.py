@@ -176,10 +176,10 @@ def sea(canvas: Canvas, height: float) -> None:
 # the stroke font
 
 UNITS_PER_EM = 20.0
-"""Grid units in one em: text of size 10 has capitals 7 px high."""
+"""Number of grid units in one em. In text of size 10, capitals are 7 pixels high."""
 
 LETTER_SPACING = 4.0
-"""Space between two glyphs, in grid units, between stroke centers."""
+"""Space between the stroke centers of two glyphs, in grid units."""
 
 _BOWL = "M0-6a4 4 0 0 1 8 0v2a4 4 0 0 1-8 0z"
 _DOT = "h.01"
@@ -313,13 +313,13 @@ _GLYPHS: dict[str, tuple[float, str]] = {
 }
 _UNKNOWN = (8.0, "M0-12h8v12h-8z")
 
-# pairs that are too far apart on the even grid, in units
+# corrections, in grid units, for pairs of letters that would be too far apart
 _KERN = {"Ta": -2.5, "To": -2.5, "Te": -2.5, "Yo": -2, "AV": -2, "VA": -2, "LT": -2, "rt": -0.6, "ro": -0.8, "P.": -3}
 
 _SUBPATH = re.compile(r"M(-?\d*\.?\d+) ?(-?\d*\.?\d+)([^M]*)")
 
 
-@lru_cache(maxsize=1 << 15)  # pictures of a table repeat the same texts
+@lru_cache(maxsize=1 << 15)  # pictures of a table repeat the same coordinates
 def num(value: float) -> str:
     """Format a coordinate with two decimals below ten and one above, without redundant zeros (``0.50`` -> ``.5``)."""
     text = (f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}").rstrip("0").rstrip(".")
@@ -361,7 +361,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def fit_text(text: str, size: float, width: float, smallest: float) -> tuple[str, float]:
-    """Return a text and a size that fit into `width` pixels. Below size `smallest`, the text is cut with an ellipsis."""
+    """Return a text and a size that fit into `width` pixels. Instead of going below `smallest`, the text is cut."""
     natural = text_width(text, size)
     if natural <= width:
         return text, size

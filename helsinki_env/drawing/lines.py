@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from helsinki_env.drawing import palette
 from helsinki_env.utils.markdown import printable
 
-_OUTSIDE = -1_000_000  # stands for the outside of the board; no piece has this number
+_OUTSIDE = -1_000_000  # cells outside the board; no piece has this number
 # indexed by the bits of the walls: up, right, down, left
 _JOINTS = " \u2575\u2576\u2514\u2577\u2502\u250c\u251c\u2574\u2518\u2500\u2534\u2510\u2524\u252c\u253c"
 INK_ON = ("#ffffff", "#ffffff", "#ffffff", "#ffffff", "#3d2b08")

@@ -141,7 +141,7 @@ def first_invalid_row(masks, some):
 def mask_array(name: str, given: Any, rows: int | None = None, ids: int | None = None) -> npt.NDArray[np.int8]:
     """Convert integers or booleans to contiguous action masks, int8 (B, A). Raise ArrayError for anything else.
 
-    The values of an int8 array are not checked here, but by kernels, with `has_invalid_entry`.
+    The values of an int8 array are not checked. Kernels check them with `has_invalid_entry`.
     """
     if (
         type(given) is np.ndarray

@@ -29,7 +29,7 @@ __all__ = [
 ComponentsT = TypeVar("ComponentsT")
 
 REWARDS = ("win", "rank", "margin")
-"""Reward types at the end of a game."""
+"""The types of rewards at the end of a game."""
 
 
 class ConfigError(UserError):

@@ -54,7 +54,7 @@ mark_legal = OverloadedKernel("mark_legal")
 """`mark_legal(t, g, mask)`: write 1 for each legal action into `mask`, int8 (ids,), which must be all zeros."""
 
 apply_action = OverloadedKernel("apply_action")
-"""`apply_action(t, g, action)`: apply a legal action and everything that necessarily follows from it."""
+"""`apply_action(t, g, action)`: apply a legal action and all its forced consequences."""
 
 write_observation = OverloadedKernel("write_observation")
 """`write_observation(t, g, viewer, out)`: write a seat's observation into `out`, int8 (F,), which must be all zeros."""

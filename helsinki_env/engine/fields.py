@@ -92,7 +92,7 @@ class Field:
 
     @property
     def length(self) -> int:
-        """Number of values, or number of values for each seat."""
+        """Number of values; if each seat has its own row, the number of values in a row."""
         return int(np.prod(self.shape[self.is_by_seat :]))
 
     @property
@@ -124,7 +124,7 @@ class Field:
 
     @property
     def entries(self) -> int:
-        """Number of entries in an observation, or number of entries for each seat."""
+        """Number of entries in an observation; if each seat has its own row, the number of entries for a seat."""
         return self.length * (self.options or len(self.entry_names))
 
     def entry_highs(self, bounds: Any) -> npt.NDArray[Any]:
@@ -250,7 +250,7 @@ class RecordTable:
         return states
 
     def ranges(self, bounds: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the smallest and the largest value of every field, as two arrays of records, each (1,)."""
+        """Return the smallest and the largest value of every field, as two record arrays of shape (1,)."""
         lows, highs = self.new_states(1), self.new_states(1)
         for field in self.fields.values():
             lows[field.name] = field.empty or field.low

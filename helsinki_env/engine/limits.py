@@ -54,7 +54,7 @@ def fail_field(b: int, name: str, found: Any, expected: str) -> NoReturn:
 
 @kernel
 def _first_outside(words, halves, small, low_words, low_halves, low_small, most_words, most_halves, most_small, ends):
-    """Return the index of the first record with a field outside its range, or the number of records if none.
+    """Return the index of the first record with a field out of range, or the number of records if there is none.
 
     The fields are read as unsigned integers, so a value below the minimum wraps around to one above the maximum.
     """
@@ -93,7 +93,7 @@ def _ends(dtype: np.dtype[Any]) -> npt.NDArray[np.int64]:
 
 
 def first_out_of_range(states: States, limits: Limits) -> int:
-    """Return the index of the first record with a field outside its range, or the number of records if none."""
+    """Return the index of the first record with a field out of range, or the number of records if there is none."""
     low, most = ([view[0] for view in _views(record)] for record in (limits.least, limits.most))
     spans = [high - least for high, least in zip(most, low, strict=True)]
     return int(_first_outside(*_views(states), *low, *spans, _ends(states.dtype)))

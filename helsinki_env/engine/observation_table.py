@@ -307,7 +307,7 @@ class _Section:
         return dtype.itemsize - dtype.fields[field.name][1] - last_row
 
     def filled(self, default: Any, of_parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """Return a value for each entry: the values of the parts, repeated for each seat, or `default` if none."""
+        """Return a value for each entry: `default`, or the values of the parts if there are any, for each seat."""
         size = int(np.prod(self.shape))
         if not of_parts:
             return np.ravel(np.broadcast_to(default, self.shape))

@@ -61,7 +61,7 @@ def num_blocks(ids: int) -> int:
 
 @kernel
 def sample_action(mask, key):
-    """Return a legal id, which is uniformly distributed if `key` is, or 0 if no id is legal."""
+    """Return a uniformly random legal id for a uniformly random `key`, or 0 if no id is legal."""
     blocks = (len(mask) + BLOCK - 1) // BLOCK
     legal = np.int64(0)
     for block in range(blocks):

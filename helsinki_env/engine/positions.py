@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from helsinki_env.engine.spec import GameSpec
 
 MAX_OBSERVED = 127
-"""Maximum of rounds and points, so that they fit into an int8 observation."""
+"""Largest number of rounds or points that fits into an int8 observation."""
 _HEX_UINT64 = re.compile("0x[0-9a-fA-F]{16}")
 
 

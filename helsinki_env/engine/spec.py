@@ -185,7 +185,7 @@ class GameSpec:
         from_dict: returns the game for the output of `to_dict`, by default with the configuration given there.
         revealing_fields: record fields, at least one of which changes when an action reveals information that was
             hidden from all seats.
-        hidden_fields: record fields with a row for each seat that only this seat sees; used for global states.
+        hidden_fields: record fields with a row for each seat that only that seat sees; used for global states.
         hidden_piles: record fields that hold a pile of cards, with the next card last and the size in `NAME_size`.
         setup_options: options that human players may choose before a game.
         allows_ties: whether players can tie at the end. If not, `contract.rank_of` returns distinct ranks.
@@ -252,7 +252,7 @@ class GameSpec:
     def draw(
         self, game: Any, mode: str, last: int | None = None, viewer: int | None = None, width: int | None = None
     ) -> Any:
-        """Return a drawing: text for svg and ansi, uint8 (height, width, 3) for rgb_array. Mode human prints the text.
+        """Return a drawing: text for svg and ansi, uint8 (height, width, 3) for rgb_array. For human, print the text.
 
         Terminal text is colored if standard output supports it (`helsinki_env.utils.streams.supports_color`).
 

@@ -119,7 +119,7 @@ def _part(out: Any, at: int, width: int) -> Any:
 
 
 def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None) -> Intrinsic:
-    """Return `spread(out, at, sets)`, which sets entry `at + i` of `out`, int8, to the bits i of all sets.
+    """Return `spread(out, at, sets)`, which combines bit i of every set in entry `at + i` of `out`, int8.
 
     Bit k of the entry is bit i of set k. `width` is the number of bytes to write: 16, 32 or 64. `sets` is a tuple of
     `planes` int64 values.

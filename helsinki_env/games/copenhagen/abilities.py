@@ -64,7 +64,7 @@ def white(t, g, cell):
 
 @kernel
 def gain(g, ability):
-    """ABILITY: gain an ability, which is active."""
+    """ABILITY: gain an ability in its active state."""
     g.rewards -= 1
     g.owned[g.seat] |= 1 << ability
 

@@ -1,4 +1,4 @@
-"""Describe the names and effects of the abilities in words."""
+"""Describe the abilities in words: names and effects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ABILITY_LABELS = (
     ("Change of", "colors"),
     ("Both actions",),
 )
-"""Name of each ability, in the lines next to its picture."""
+"""The name of each ability, split into the lines of its label."""
 
 _EFFECTS = (
     "After the first card: take the second from further to the right than the next one.",

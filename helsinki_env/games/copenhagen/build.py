@@ -90,7 +90,7 @@ def recolours(g, kind, cost):
 
 @kernel
 def completes(g, kind, cost):
-    """Return whether one of the costs can be paid, if necessary with change_of_colours, provided it is active."""
+    """Return whether one of the costs can be paid, if necessary by using change_of_colours while it is active."""
     if payable(g, kind, cost):
         return True
     return (active(g) >> CHANGE_OF_COLOURS) & 1 != 0 and recolours(g, kind, cost) != 0

@@ -1,4 +1,4 @@
-"""Handle the draw pile with its End of Game card, the display, and taking cards (rules, sections 2 and 3)."""
+"""Draw, take and discard cards: draw pile, End of Game card, display and hands (rules, sections 2 and 3)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def slots_above(slot):
 
 @kernel
 def take_card(t, g, slot):
-    """Move a card from the display to the acting hand, where it is publicly known: the first, second or additional."""
+    """Move the first, second or additional card from the display to the hand, where it is publicly known."""
     seat, colour = g.seat, np.int64(g.display[slot])
     g.display[slot] = -1
     g.hand[seat, colour] += 1
@@ -118,7 +118,7 @@ def take_card(t, g, slot):
 
 @kernel
 def check_limit(t, g):
-    """Enter DISCARD if the acting hand exceeds the hand limit, otherwise END."""
+    """Enter DISCARD if the acting seat's hand exceeds the hand limit, otherwise END."""
     g.phase = PHASE_DISCARD if hand_size(g, g.seat) > t.hand_limit else PHASE_END
 
 

@@ -21,12 +21,12 @@ class CopenhagenConfig(Configuration[Components]):
     component files are equal.
 
     Attributes:
-        num_players: 2, 3 or 4.
+        num_players: number of players: 2, 3 or 4.
         denied: abilities that individual seats may not take, for studies: one collection of ids (1 to 4) or names for
             each seat, or None. They are stored as a tuple of ascending ids for each seat. Every player owns
             ``any_cards`` from the start, so it cannot be denied.
         components: name or path of the component file; see `components.load_components`.
-        reward: ``"win"``, ``"rank"`` or ``"margin"``.
+        reward: reward type: ``"win"``, ``"rank"`` or ``"margin"``.
 
     Raises:
         ConfigError: if a value is invalid.

@@ -1,7 +1,6 @@
 """Determinization for search: sample hidden cards that are consistent with the observation of a seat.
 
-A copy made by `determinize` differs from the game only in information that is hidden from the viewer (rules, section
-5):
+A copy made by `determinize` differs from the game only in information hidden from the viewer (rules, section 5):
 
 - the cards in other hands, except those taken from the display;
 - the order of the draw pile, including the position of the End of Game card;

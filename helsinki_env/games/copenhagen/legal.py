@@ -132,7 +132,7 @@ def _mark_places(t, g, mask, first):
 
 @kernel
 def _pay_colours(g):
-    """PAY: return the colors of the next card, paid in non-decreasing order with at least one recolored card."""
+    """PAY: return the colors allowed for the next card: non-decreasing, with at least one recolored card in total."""
     own, recoloured = color_of(g.tile), np.int64(g.recolour)
     low, high = min(own, recoloured), max(own, recoloured)
     low_held, high_held = np.int64(g.hand[g.seat, low]), np.int64(g.hand[g.seat, high])
@@ -148,7 +148,7 @@ def _pay_colours(g):
 
 @kernel
 def _mark_discards(t, g, mask, first):
-    """DISCARD: mark the colors of the next card, discarded in non-decreasing order until the hand limit is met."""
+    """DISCARD: mark the colors allowed for the next card: non-decreasing, so that the hand limit can still be met."""
     due = hand_size(g, g.seat) - t.hand_limit
     left = np.int64(0)
     for colour in range(4, -1, -1):

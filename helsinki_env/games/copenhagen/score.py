@@ -50,7 +50,7 @@ def score(t, g, seat):
 
 @kernel
 def rank_of(t, g, seat):
-    """Return the rank of a seat: the number of seats with more points, or the same but fewer empty cells (section 4).
+    """Return a seat's rank: the number of seats with more points, or equal points and fewer empty cells (section 4).
 
     Seats that are equal in both share a rank. A player who reaches the goal is first, because no other player has.
     """

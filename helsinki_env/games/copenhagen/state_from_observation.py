@@ -183,7 +183,7 @@ contract.implement(GAME, reconstruct_state)
 def states_from_observations(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
-    Observations show rounds and points above 127 as 127, so the records do, too.
+    Rounds and points above 127 are read as 127, the maximum in an observation.
 
     Args:
         config: a configuration with the component file of the games. The number of players and the denied abilities

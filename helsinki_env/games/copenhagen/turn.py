@@ -86,7 +86,7 @@ def next_reward(t, g):
 
 @kernel
 def use(g, ability):
-    """USE: flip an ability and enter the phase for taking, recoloring or building if it requires one."""
+    """USE: flip an ability and, if necessary, enter the phase for taking a card, recoloring or building."""
     flip(g, ability)
     if ability == a.ADDITIONAL_CARD:
         g.phase = PHASE_TAKE

@@ -34,7 +34,7 @@ _VERBS = {
 
 
 def selection(game: CopenhagenGame) -> ActionSelection | None:
-    """Return the selection of cards that the acting seat may make in any order, or None if there is none."""
+    """Return the cards that the acting seat may choose together, in any order, or None if there is no such choice."""
     seat = game.seat
     t, g = game.config.tables[0], game.state
     hand = [int(held) for held in g.hand[seat]]
@@ -76,7 +76,7 @@ def _pair(game: CopenhagenGame) -> ActionSelection | None:
 
 
 def _cards(game: CopenhagenGame, kind: int, count: int, held: list[int]) -> ActionSelection | None:
-    """Return the selection of `count` cards, of which `held` limits each color; None if `count` is less than two."""
+    """Return the selection of `count` cards, at most `held` of each color, or None if `count` is less than two."""
     if count < 2:
         return None
     items = [
@@ -96,7 +96,7 @@ def ui_action(game: CopenhagenGame, action: int) -> UIAction:
 
 
 def _text_and_spots(game: CopenhagenGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the object of the verb, and the location fields, for an action other than PLACE."""
+    """Return the object of the verb and the location fields for an action other than PLACE."""
     g, seat = game.state, game.seat
     if kind == a.KIND_TAKE:
         colour = COLOURS[g.display[argument]]
@@ -117,7 +117,7 @@ def _text_and_spots(game: CopenhagenGame, kind: int, argument: int) -> tuple[str
 
 
 def _placement(game: CopenhagenGame, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the object of the verb, and the location fields of the tile, for PLACE."""
+    """Return the object of the verb and the location fields for PLACE."""
     t, kind = game.config.tables[0], int(game.state.tile)
     turn, corner = divmod(argument, CELLS)
     piece = a.ORIENTATIONS * kind + turn

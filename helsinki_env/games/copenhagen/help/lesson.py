@@ -1,6 +1,6 @@
 """Define the guided game: the seed of its deal, and each action of the learner with its explanation.
 
-`c` stands for the components of the configuration; `helsinki_env.web.help` inserts their values.
+In the texts, `c` refers to the components of the configuration; `helsinki_env.web.help` inserts their values.
 """
 
 from __future__ import annotations

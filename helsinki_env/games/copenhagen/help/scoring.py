@@ -49,7 +49,7 @@ def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
             ),
         ]
         other = int(g.points[seat]) - sum(points for _, _, points, _ in entries)
-        if other:  # a position may start with points for no line
+        if other:  # a position may start with additional points
             entries.append(("Points from the start", 1, other, "set in the position"))
         entries.append(("Empty cells", CELLS - filled.bit_count(), 0, "fewer win a tie"))
         if not game.done:

@@ -1,4 +1,4 @@
-"""Convert games to positions, which are JSON data, and back.
+"""Convert games to positions, which are dicts of JSON types, and back.
 
 A position restores a game byte for byte, unless it is a copy with only the information of one seat. Colors and
 abilities are numbers, card counts are lists by color, and cells are ``5 * y + x``. ``draw_pile`` begins with the next
@@ -244,7 +244,7 @@ def _pieces(components: Components) -> dict[tuple[int, int, int], int]:
 
 
 def _read_kind(entry: Node, *more: str) -> tuple[int, dict[str, Node]]:
-    """Return the kind of a tile and the mapping with the keys of its entry."""
+    """Return the kind of a tile and the other values of its entry."""
     data = exact_mapping(entry, ("colour", "size", *more))
     colour = COLOURS.index(data["colour"].choice(COLOURS))
     return 4 * colour + bounded_integer(data["size"], "a size", TILE_SIZES[0], TILE_SIZES[-1]) - TILE_SIZES[0], data

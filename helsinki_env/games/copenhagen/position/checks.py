@@ -104,7 +104,7 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
-    """Check that the End of Game card is near the bottom; in two-player games, it must be there (section 2)."""
+    """Check the position of the End of Game card, which two-player games always contain (section 2)."""
     pile = p.pile[: p.pile_size]
     if pile.count(END_CARD) > 1:
         fail("draw_pile", pile[::-1], "one End of Game card (5)")
@@ -235,7 +235,7 @@ def _taken(p: SimpleNamespace, phase: str) -> bool:
 
 
 def _check_display(p: SimpleNamespace, phase: str) -> None:
-    """Check that the empty slots match the cards taken during this turn, which must be legal (section 3)."""
+    """Check that the empty slots match a legal choice of cards taken during this turn (section 3)."""
     empty = [slot for slot, card in enumerate(p.display) if card < 0]
     found = [*map(or_none, p.display)]
     if not _taken(p, phase):

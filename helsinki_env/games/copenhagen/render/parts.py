@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.render.view import SeatView, TableView
 
 WHITE = ColorShades("#f4f1ea", "#ffffff", "#cfc9bb", "#6a665c")
-"""White tiles: a light wall."""
+"""The colors of white tiles."""
 
 PANE = "#fff8e2"
 SKY = "#c3d9e8"

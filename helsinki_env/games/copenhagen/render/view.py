@@ -78,7 +78,7 @@ class SeatView:
 
     @property
     def empty(self) -> int:
-        """Number of empty cells. Ties are won by the player with fewer."""
+        """Number of empty cells; the player with fewer empty cells wins a tie."""
         return CELLS - len(self.filled)
 
     def state_of(self, ability: int) -> str:

@@ -138,7 +138,7 @@ def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
 def describe_events(
     before: Mapping[str, Any] | None, after: Mapping[str, Any], components: Components, viewer: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield (sentence, private) for each visible effect of an action; private if only the viewer sees the effect.
+    """Yield (sentence, private) for each visible effect of an action. Private effects are seen only by the viewer.
 
     `before` and `after` are copies of the position as seen by `viewer`. `before` is None for the deal.
     """
