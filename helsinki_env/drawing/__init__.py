@@ -1,1 +1,1 @@
-"""Drawing tools for any game: a canvas, a palette, letters, and the pieces of a table."""
+"""Drawing tools for any game: a canvas, a palette, a stroke font, and the pieces on a table."""

@@ -1,9 +1,10 @@
-"""SVG writer that uses only presentation attributes, without ids or style sheets, so that pages can contain several.
+"""Write SVG pictures with presentation attributes only, without ids or style sheets, so that a page can hold several.
 
-Texts are written in a small stroke font, so that pictures look the same on machines without any font. Glyphs are single
-strokes on a grid: baseline y = 0, y downwards, capitals 14 units high, small letters 10, descenders 4. A glyph is SVG
-path data whose first command is ``M``; all later ones are relative or ``M``. An advance is the width of the glyph plus
-`LETTER_SPACING`. Unknown characters lose their accent if that helps; otherwise they become an empty box.
+Text is drawn in a small stroke font, so that pictures look the same on machines without any fonts. Glyphs are single
+strokes on a grid with y pointing downward and the baseline at y = 0. Capitals are 14 units high, lowercase letters 10,
+and descenders 4. A glyph is SVG path data whose first command is ``M``; later commands are relative or ``M``. An
+advance is the width of the glyph plus `LETTER_SPACING`. Characters without a glyph are drawn without their accent, or
+else as an empty box.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from helsinki_env.drawing import palette
 from helsinki_env.utils.markdown import printable
 
 REGULAR, BOLD = 2.0, 2.9
-"""Stroke widths of the letters in grid units of the stroke font."""
+"""Stroke widths of the letters, in grid units of the stroke font."""
 
 
 Box = tuple[float, float, float, float]
@@ -31,7 +32,7 @@ class Picture(str):
 
     Attributes:
         size: width and height in pixels.
-        spots: named regions, (x, y, width, height) each.
+        spots: named regions, each (x, y, width, height).
     """
 
     size: tuple[float, float]
@@ -39,12 +40,13 @@ class Picture(str):
 
 
 class Canvas:
-    """Collects the elements of one picture.
+    """A canvas that collects the elements of one picture.
 
-    Coordinates are pixels of the drawing, y downwards. Attributes are keywords with ``_`` for ``-``.
+    Coordinates are pixels, with y pointing downward. SVG attributes are passed as keyword arguments, with ``_`` in
+    place of ``-``.
 
     Attributes:
-        spots: named regions, (x, y, width, height) each; not part of the picture.
+        spots: named regions, each (x, y, width, height), which are not drawn.
     """
 
     def __init__(self) -> None:
@@ -52,11 +54,11 @@ class Canvas:
         self.spots: dict[str, Box] = {}
 
     def spot(self, name: str, x: float, y: float, width: float, height: float) -> None:
-        """Register a named region, in pixels of the whole picture, unless the name is already registered."""
+        """Register a named region, in pixels of the whole picture, unless the name is already in use."""
         self.spots.setdefault(name, (round(x, 1), round(y, 1), round(width, 1), round(height, 1)))
 
     def element(self, name: str, attributes: dict[str, str | float | None]) -> None:
-        """Add an element; attributes that are None are omitted."""
+        """Add an SVG element. Attributes that are None are omitted."""
         self._parts.append(f"<{name}{_attributes(attributes)}/>")
 
     def rect(
@@ -66,11 +68,11 @@ class Canvas:
         self.element("rect", {"x": x, "y": y, "width": width, "height": height, "rx": r or None, **style})
 
     def circle(self, x: float, y: float, r: float, **style: str | float | None) -> None:
-        """Add a circle around (x, y)."""
+        """Add a circle centered at (x, y)."""
         self.element("circle", {"cx": x, "cy": y, "r": r, **style})
 
     def path(self, data: str, **style: str | float | None) -> None:
-        """Add a path."""
+        """Add a path with the given path data."""
         self.element("path", {"d": data, **style})
 
     def text(
@@ -87,11 +89,11 @@ class Canvas:
         smallest: float = 9.0,
         turn: int = 0,
     ) -> float:
-        """Add one line of text as strokes and return its width in pixels.
+        """Add one line of text as strokes, and return its width in pixels.
 
-        (x, y) is on the baseline; `anchor` is start, middle or end. Text wider than `width` is reduced to size
-        `smallest`, then cut.
-        `turn` is 0, 90 or -90 degrees clockwise around (x, y).
+        (x, y) is the start, middle or end of the baseline, depending on `anchor`. If the text is wider than `width`, it
+        is reduced, at most to size `smallest`, and then cut. `turn` rotates the text around (x, y): 0, 90 or -90
+        degrees clockwise.
         """
         text = printable(text)
         if width is not None:
@@ -119,7 +121,7 @@ class Canvas:
 
     @contextmanager
     def group(self, title: str | None = None, **attributes: str | float | None) -> Iterator[None]:
-        """Group the elements added inside; browsers show `title` as a tooltip."""
+        """Group the elements that are added within the context. Browsers show `title` as a tooltip."""
         self._parts.append(f"<g{_attributes(attributes)}>")
         if title:
             self._parts.append(f"<title>{escape(printable(title))}</title>")
@@ -141,7 +143,7 @@ class Canvas:
 
 
 def transform(x: float, y: float, scale: float) -> str:
-    """Return the SVG transformation that scales, then moves (0, 0) to (x, y)."""
+    """Return the SVG transformation that scales a drawing and moves its origin to (x, y)."""
     return f"translate({num(x)} {num(y)})scale({num(scale)})"
 
 
@@ -164,8 +166,8 @@ TOP = 62.0
 
 
 def sea(canvas: Canvas, height: float) -> None:
-    """Draw the water behind the panels of a table of this height."""
-    # The rectangle extends beyond the edge, to avoid half-covered pixels.
+    """Draw the water in the background of a table of this height."""
+    # The rectangle extends beyond the edge to avoid partially covered pixels.
     canvas.rect(-9, -9, PICTURE_WIDTH + 18, height + 18, fill=palette.SEA)
     waves = "".join(f"M{250 + 40 * (row % 2)} {14 + 15 * row}" + "q8-6 16 0t16 0m36 0" * 10 for row in range(4))
     canvas.path(waves, stroke=palette.SEA_LIGHT, stroke_width=1.4, stroke_opacity=0.55)
@@ -174,10 +176,10 @@ def sea(canvas: Canvas, height: float) -> None:
 # the stroke font
 
 UNITS_PER_EM = 20.0
-"""Grid units in one em: text of size 10 has capitals 7 px high."""
+"""Number of grid units in one em. In text of size 10, capitals are 7 pixels high."""
 
 LETTER_SPACING = 4.0
-"""Space between two glyphs, in grid units, between stroke centers."""
+"""Space between the stroke centers of two glyphs, in grid units."""
 
 _BOWL = "M0-6a4 4 0 0 1 8 0v2a4 4 0 0 1-8 0z"
 _DOT = "h.01"
@@ -311,15 +313,15 @@ _GLYPHS: dict[str, tuple[float, str]] = {
 }
 _UNKNOWN = (8.0, "M0-12h8v12h-8z")
 
-# pairs that are too far apart on the even grid, in units
+# corrections, in grid units, for pairs of letters that would be too far apart
 _KERN = {"Ta": -2.5, "To": -2.5, "Te": -2.5, "Yo": -2, "AV": -2, "VA": -2, "LT": -2, "rt": -0.6, "ro": -0.8, "P.": -3}
 
 _SUBPATH = re.compile(r"M(-?\d*\.?\d+) ?(-?\d*\.?\d+)([^M]*)")
 
 
-@lru_cache(maxsize=1 << 15)  # pictures of a table repeat the same texts
+@lru_cache(maxsize=1 << 15)  # pictures of a table repeat the same coordinates
 def num(value: float) -> str:
-    """Format a coordinate without redundant zeros (``0.50`` -> ``.5``), two decimals below ten and one above."""
+    """Format a coordinate with two decimals below ten and one above, without redundant zeros (``0.50`` -> ``.5``)."""
     text = (f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}").rstrip("0").rstrip(".")
     if text.startswith("0."):
         return text[1:]
@@ -338,7 +340,7 @@ def _glyph(character: str) -> tuple[float, str]:
 
 @lru_cache(maxsize=512)
 def outline(text: str) -> tuple[str, float]:
-    """Return the path data of a line of text from x = 0 on the baseline, and its width, in grid units."""
+    """Return the path data of a line of text that starts at x = 0 on the baseline, and its width in grid units."""
     parts: list[str] = []
     pen, width = 0.0, 0.0
     previous = ""
@@ -359,7 +361,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def fit_text(text: str, size: float, width: float, smallest: float) -> tuple[str, float]:
-    """Return the text and a size that fit `width` pixels, cut with an ellipsis if `smallest` is too wide."""
+    """Return a text and a size that fit into `width` pixels. Instead of going below `smallest`, the text is cut."""
     natural = text_width(text, size)
     if natural <= width:
         return text, size

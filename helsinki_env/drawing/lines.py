@@ -1,4 +1,4 @@
-"""Text: phrases with counts, and colored lines for terminals, in blocks and as boards with walls."""
+"""Format text: phrases with counts, and colored lines for terminals, arranged in blocks or as boards with walls."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from dataclasses import dataclass, field
 from helsinki_env.drawing import palette
 from helsinki_env.utils.markdown import printable
 
-_OUTSIDE = -1_000_000  # not a valid piece: outside the board
-# by bits: wall up, right, down, left
+_OUTSIDE = -1_000_000  # cells outside the board; no piece has this number
+# indexed by the bits of the walls: up, right, down, left
 _JOINTS = " \u2575\u2576\u2514\u2577\u2502\u250c\u251c\u2574\u2518\u2500\u2534\u2510\u2524\u252c\u253c"
 INK_ON = ("#ffffff", "#ffffff", "#ffffff", "#ffffff", "#3d2b08")
 
-"""Color of letters on each color of tiles and cards."""
+"""Color of the letters on tiles and cards of each color."""
 
 
 def pluralize(amount: int, word: str) -> str:
-    """Format an amount with its noun in singular or plural: ``1 card``, ``2 cards``."""
+    """Format an amount with a noun in the singular or plural: ``1 card``, ``2 cards``."""
     return f"{amount} {word}" if amount == 1 else f"{amount} {word}s"
 
 
 def counts_text(names: Sequence[str], counts: Sequence[int]) -> str:
-    """Format counts with the names of what they count: ``blue x2, red x1``, or ``none``."""
+    """Format the counts that are not zero with their names: ``blue x2, red x1``, or ``none``."""
     return ", ".join(f"{name} x{count}" for name, count in zip(names, counts, strict=True) if count) or "none"
 
 
 def slots_text(names: Sequence[str], cards: Sequence[int | None]) -> str:
-    """Format the cards of a display by slot: ``0 blue; 1 empty``."""
+    """Format the cards in the slots of a display: ``0 blue; 1 empty``."""
     return "; ".join(f"{slot} {'empty' if card is None else names[card]}" for slot, card in enumerate(cards))
 
 
 @dataclass
 class TextLine:
-    """One line of text: pieces with a foreground, a background (``#rrggbb`` or empty) and boldness."""
+    """A line of text, made of (text, foreground, background, bold) segments; colors are ``#rrggbb`` or empty."""
 
     segments: list[tuple[str, str, str, bool]] = field(default_factory=list)
 
     def add(self, text: str, ink: str = "", ground: str = "", bold: bool = False) -> TextLine:
-        """Append a piece and return the line; a mark replaces control characters."""
+        """Append a segment, with control characters replaced, and return the line."""
         self.segments.append((printable(text), ink, ground, bold))
         return self
 
@@ -46,11 +46,11 @@ class TextLine:
         return sum(len(piece[0]) for piece in self.segments)
 
     def padded(self, width: int) -> TextLine:
-        """Pad with blanks to a width."""
+        """Pad the line with spaces to a width, and return it."""
         return self.add(" " * max(0, width - len(self)))
 
     def to_ansi(self, color: bool) -> str:
-        """Return the line with escape sequences, or plain."""
+        """Return the line as text, with escape sequences if `color` is set."""
         if not color:
             return "".join(piece[0] for piece in self.segments).rstrip()
         return "".join(_coloured(*piece) for piece in self.segments)
@@ -68,18 +68,18 @@ def _rgb(colour: str) -> str:
 
 
 def add_player_text(line: TextLine, seat: int, text: str) -> None:
-    """Add a text in the colors of a player."""
+    """Add text to a line in the colors of a player."""
     tone = palette.PLAYERS[seat]
     line.add(text, tone.line, tone.base, True)
 
 
 def lines_to_text(lines: Iterable[TextLine], color: bool) -> str:
-    """Return lines with a newline after each, with or without escape sequences."""
+    """Return lines as text, each followed by a newline, with escape sequences if `color` is set."""
     return "".join(f"{line.to_ansi(color)}\n" for line in lines)
 
 
 def wrap(items: Iterable[TextLine], width: int) -> list[TextLine]:
-    """Return items in lines of at most `width` columns, at least one line."""
+    """Arrange items in one or more lines of at most `width` columns."""
     lines = [TextLine()]
     for item in items:
         if len(lines[-1]) + len(item) > width:
@@ -89,7 +89,7 @@ def wrap(items: Iterable[TextLine], width: int) -> list[TextLine]:
 
 
 def join_columns(blocks: list[list[TextLine]], widths: list[int], gap: int) -> list[TextLine]:
-    """Join blocks of lines side by side."""
+    """Join blocks of lines side by side, padded to `widths` and separated by `gap` columns."""
     lines = []
     for number in range(max(len(block) for block in blocks)):
         joined = TextLine()
@@ -101,7 +101,7 @@ def join_columns(blocks: list[list[TextLine]], widths: list[int], gap: int) -> l
 
 
 def arrange_blocks(blocks: list[list[TextLine]], block_width: int, width: int) -> list[TextLine]:
-    """Return blocks in rows of as many as fit into `width` columns; four blocks are never split three and one."""
+    """Arrange blocks in rows of as many as fit into `width` columns. Four blocks are never split into three and one."""
     per_row = max(1, min(len(blocks), (width + 3) // (block_width + 3)))
     if len(blocks) == 4 and per_row == 3:
         per_row = 2
@@ -119,10 +119,10 @@ def walled(
     ground: Callable[[int, int], str],
     cell: Callable[[TextLine, int, int], None],
 ) -> list[TextLine]:
-    """Return a board in ``2 * rows + 1`` lines of ``4 * columns + 1`` characters, with walls between pieces.
+    """Return a board as ``2 * rows + 1`` lines of ``4 * columns + 1`` characters, with walls between pieces.
 
-    `owner` returns the piece on a cell, given row (from the top) and column, and `ground` its color. `cell` adds the
-    three characters of a cell to a line.
+    Given a row (from the top) and a column, `owner` returns the piece on the cell, and `ground` its background color.
+    `cell` adds the three characters of a cell to a line.
     """
     paving = palette.PAVING
 

@@ -1,7 +1,7 @@
-"""Colors of the drawings.
+"""Define the colors of the drawings.
 
-Tiles are saturated mid-tones, players differ mainly in lightness, and sides are pale, so that the three codes cannot be
-confused. A pattern (`pieces.PATTERNS`) and the letter on cards also encode the color of a tile.
+Tiles are saturated mid-tones, players differ mainly in lightness, and sides are pale, so that the three color codes
+cannot be confused. Patterns (`pieces.PATTERNS`) and the letters on cards also encode the colors of tiles and cards.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class ColorShades(NamedTuple):
-    """One color in the shades that a drawing needs, as ``#rrggbb``."""
+    """The shades of one color that are used in drawings, as ``#rrggbb``."""
 
     base: str
     light: str
@@ -27,7 +27,7 @@ PAVILIONS = (
 )
 WILD = ColorShades("#b9b3a6", "#dcd8ce", "#989184", "#55503f")
 
-# fill, rim and ink of the digit
+# the colors of the players' tokens; the last shade is used for digits
 PLAYERS = (
     ColorShades("#343b49", "#5d677a", "#1d222c", "#ffffff"),  # charcoal
     ColorShades("#fffaf0", "#ffffff", "#d9cdb6", "#33302a"),  # ivory

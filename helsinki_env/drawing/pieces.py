@@ -1,6 +1,6 @@
-"""Pieces shared by games: outlines of tiles, patterns of colors, coats of arms, tokens, backs of cards, panels.
+"""Draw the pieces shared by games: tile outlines, color patterns, coats of arms, tokens, card backs and panels.
 
-`BaseTableView` holds the facts that the drawings of every game show.
+`BaseTableView` holds the information that the drawings of every game show.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from helsinki_env.drawing.canvas import BOLD, MARGIN, PICTURE_WIDTH, Box, Canvas
 from helsinki_env.engine.positions import or_none
 
 CARD_ASPECT = 1.36
-"""Height of a card divided by its width."""
+"""The height of a card divided by its width."""
 
 GridCell = tuple[int, int]  # (row, column)
 Emblem = Callable[[Canvas, float, float, float, str], None]
-"""Draws a game's emblem on a canvas: around (x, y), with a given width and color."""
+"""A function that draws a game's emblem, centered at (x, y), with a given width and color."""
 
 
 @dataclass(frozen=True)
 class BaseTableView:
-    """The contents of a drawing; a game adds its own.
+    """The contents of a drawing, to which each game adds its own.
 
     Attributes:
         players: number of players.
-        viewer: the viewing seat; None shows all cards.
+        viewer: seat for which the table is drawn; None shows all cards.
         phase: name of the phase.
-        to_move: the acting seat.
-        round: the round, from 1.
+        to_move: acting seat.
+        round: round, counted from 1.
         done: whether the game is over.
         draw_pile: number of cards in the draw pile.
-        discard: cards in the discard pile, by type.
-        display: card type in each slot, None if it is empty.
-        places: rank of each seat, from 0.
+        discard: number of cards in the discard pile, by type.
+        display: card type in each slot, or None if it is empty.
+        places: rank of each seat, counted from 0.
     """
 
     players: int
@@ -53,12 +53,12 @@ class BaseTableView:
 
     @property
     def hand_seat(self) -> int:
-        """The seat whose cards can be played: the viewer, or else the acting seat."""
+        """The seat whose cards can be clicked: the viewer, or the acting seat if there is no viewer."""
         return self.to_move if self.viewer is None else self.viewer
 
     @staticmethod
     def common_fields(p: SimpleNamespace, phase: str, viewer: int | None) -> dict[str, Any]:
-        """Return the fields of this class that records of all games have; `p` is a record as plain numbers."""
+        """Return the fields of this class that can be read from a record of any game, given as a namespace `p`."""
         return {
             "players": p.players,
             "viewer": viewer,
@@ -71,14 +71,14 @@ class BaseTableView:
 
 
 def rank_text(rank: int) -> str:
-    """Format a rank from 0: ``1st``."""
+    """Format a rank, counted from 0, as in ``1st``."""
     return ("1st", "2nd", "3rd", "4th")[rank]
 
 
 def outline_path(cells: Iterable[GridCell], x: float, y: float, size: float, inset: float, radius: float) -> str:
-    """Return the path around a connected set of cells, drawn `inset` pixels inside it with rounded corners.
+    """Return a path with rounded corners around a connected set of cells, `inset` pixels inside its edge.
 
-    (x, y) is the corner of cell (0, 0) and `size` the side of a cell in pixels.
+    (x, y) is the corner of cell (0, 0), and `size` is the width of a cell in pixels.
     """
     return _outline(frozenset(cells), x, y, size, inset, radius)
 
@@ -122,13 +122,13 @@ def _outline(filled: frozenset[GridCell], x: float, y: float, size: float, inset
 
 
 def _pair(x: float, y: float, first: bool = True) -> str:
-    """Format two numbers as short path data; `first` if no number precedes them."""
+    """Format two numbers as compact path data. `first` is true if no number precedes them."""
     a, b = num(x), num(y)
     return f"{'' if first or a.startswith('-') else ' '}{a}{'' if b.startswith('-') else ' '}{b}"
 
 
 def square(x: float, y: float, h: float) -> str:
-    """Return the path of a square of side `h` around (x, y)."""
+    """Return the path of a square with sides of length `h`, centered at (x, y)."""
     q = num(h)
     return f"M{num(x - h / 2)} {num(y - h / 2)}h{q}v{q}h-{q}z"
 
@@ -149,14 +149,14 @@ def _stripes(x: float, y: float, h: float) -> str:
 
 
 def _dot(x: float, y: float, h: float) -> str:
-    return f"M{num(x)} {num(y)}h.01"  # a point, drawn as a disc by a broad round stroke
+    return f"M{num(x)} {num(y)}h.01"  # a point, which a broad round stroke draws as a disc
 
 
 PATTERNS: tuple[Callable[[float, float, float], str], ...] = (square, _plus, _diamond, _stripes, _dot)
-"""Patterns that encode the colors: square, cross, diamond, stripes, disc.
+"""The patterns that encode the colors: square, cross, diamond, stripes and disc.
 
-The arguments are x, y and half the width; the result is a path. The path of the disc is a point, drawn with a broad
-round stroke.
+The arguments are x, y and half the width, and the result is a path. The path of the disc is a point, which must be
+drawn with a broad round stroke.
 """
 
 DOTTED = PATTERNS.index(_dot)
@@ -167,7 +167,7 @@ _SHIP = "M-3.8 1.6h7.6q-.8 2-2 2h-3.6q-1.2 0-2-2zM-.3-5v5.2h-2.7zM.7-4.4v4.6h2.6
 
 
 def player_coat(canvas: Canvas, x: float, y: float, size: float, seat: int, **style: str) -> None:
-    """Draw a player's coat of arms, a shield with a boat, `size` pixels high around (x, y)."""
+    """Draw a player's coat of arms, a shield with a boat, centered at (x, y) and `size` pixels high."""
     tone = palette.PLAYERS[seat]
     place = transform(x, y, size / 14)
     with canvas.group(transform=place, **style):
@@ -176,7 +176,7 @@ def player_coat(canvas: Canvas, x: float, y: float, size: float, seat: int, **st
 
 
 def token(canvas: Canvas, x: float, y: float, r: float, seat: int) -> None:
-    """Draw a player's token, a disc with the number of the seat."""
+    """Draw a player's token, a disc with the seat number."""
     tone = palette.PLAYERS[seat]
     canvas.circle(x, y + 0.12 * r, r, fill="#000", fill_opacity=0.25)
     canvas.circle(x, y, r, fill=tone.base, stroke=palette.INK, stroke_width=max(1.0, 0.1 * r))
@@ -185,7 +185,7 @@ def token(canvas: Canvas, x: float, y: float, r: float, seat: int) -> None:
 
 
 def empty_slot(canvas: Canvas, x: float, y: float, width: float) -> None:
-    """Draw the outline of a missing card."""
+    """Draw the outline of a card in an empty slot."""
     canvas.rect(
         x,
         y,
@@ -200,7 +200,7 @@ def empty_slot(canvas: Canvas, x: float, y: float, width: float) -> None:
 
 
 def card_back_with_emblem(canvas: Canvas, x: float, y: float, width: float, emblem: Emblem) -> None:
-    """Draw the back of a card with its corner at (x, y) and the game's emblem on it."""
+    """Draw the back of a card, which shows the game's emblem, with its corner at (x, y)."""
     height = CARD_ASPECT * width
     canvas.rect(x, y, width, height, r=0.1 * width, fill=palette.BACK, stroke="#1e3243", stroke_width=0.9)
     pad = 0.09 * width
@@ -211,7 +211,7 @@ def card_back_with_emblem(canvas: Canvas, x: float, y: float, width: float, embl
 
 
 def pile(canvas: Canvas, amount: int, x: float, y: float, width: float, emblem: Emblem | None = None) -> None:
-    """Draw a pile of cards with its corner at (x, y), as backs with an emblem or as blank faces."""
+    """Draw a pile of cards with its corner at (x, y), face down if there is an emblem, otherwise as blank faces."""
     if not amount:
         empty_slot(canvas, x, y, width)
         return
@@ -225,7 +225,7 @@ def pile(canvas: Canvas, amount: int, x: float, y: float, width: float, emblem: 
 
 
 def pile_label(canvas: Canvas, amount: int, x: float, y: float, width: float, label: str, above: float) -> None:
-    """Write the number of cards on a pile with its corner at (x, y), and its label `above` pixels above it."""
+    """Write the number of cards on a pile whose corner is at (x, y), and a label `above` pixels above the pile."""
     middle = x + width / 2, y + CARD_ASPECT * width / 2
     canvas.circle(*middle, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1)
     canvas.text(middle[0], middle[1] + 5.6, str(amount), 16, anchor="middle", weight=BOLD)
@@ -233,41 +233,41 @@ def pile_label(canvas: Canvas, amount: int, x: float, y: float, width: float, la
 
 
 def glow(canvas: Canvas, x: float, y: float, width: float) -> None:
-    """Draw the ground behind a card that can be taken."""
+    """Draw a golden background behind a card that can be taken."""
     box = (x - 4, y - 4, width + 8, CARD_ASPECT * width + 8)
     canvas.rect(*box, r=11, fill=palette.GOLD, fill_opacity=0.55, data_part="near")
 
 
 def card_spots(canvas: Canvas, cards: Sequence[tuple[int | None, float, float]], width: float) -> None:
-    """Register the regions of the cards in a hand, (type, x, y) in the order drawn, as one region per type in a row.
+    """Register the clickable regions of the cards in a hand, given as (type, x, y) in drawing order.
 
-    Cards of type None show their backs and are not clickable.
+    There is one region for each run of equal cards in a row. Cards of type None are face down and not clickable.
     """
     for i, (kind, x, y) in enumerate(cards):
         row = [card for card in cards[i:] if card[2] == y]
         alike = next((n for n, card in enumerate(row) if card[0] != kind), len(row))
         right = row[alike - 1][1] + width
         if alike < len(row):
-            right = min(right, row[alike][1])  # the next card may overlap this one
+            right = min(right, row[alike][1])  # the next card may overlap the last one of the run
         if kind is not None:
             canvas.spot(f"card {kind}", x, y, right - x, CARD_ASPECT * width)
 
 
 def panel(canvas: Canvas, x: float, y: float, width: float, height: float, edge: str = palette.PANEL_EDGE) -> None:
-    """Draw the panel behind a part of the table."""
+    """Draw the background panel for a part of the table."""
     canvas.rect(x, y + 2.5, width, height, r=12, fill="#000", fill_opacity=0.22)
     canvas.rect(x, y, width, height, r=12, fill=palette.PANEL, stroke=edge, stroke_width=1.2)
 
 
 def fit_grid(box: Box, rows: int, columns: int, largest: float) -> tuple[float, float, float]:
-    """Return the x, y and cell size of a grid centered in a box, with cells of at most `largest` pixels."""
+    """Return the x, y and cell size of a grid that is centered in a box, with cells at most `largest` pixels wide."""
     x, y, width, height = box
     size = min(largest, width / columns, height / rows)
     return x + (width - columns * size) / 2, y + (height - rows * size) / 2, size
 
 
 def lay_cards(count: int, box: Box, card_width: float, rows: int) -> list[tuple[float, float]]:
-    """Return the corners of cards in a box; they overlap if they do not fit into `rows` rows."""
+    """Return the corners of the cards in a box. The cards overlap if they would not fit into `rows` rows."""
     x, y, width, _ = box
     gap = 5.0
     per_row = max(1, int((width + gap) // (card_width + gap)), -(-count // rows))
@@ -279,9 +279,9 @@ def lay_cards(count: int, box: Box, card_width: float, rows: int) -> list[tuple[
 def seat_header(
     canvas: Canvas, seat: int, mark: str, is_viewer: bool, score: int, x: float, y: float, width: float
 ) -> float:
-    """Draw a player's token, name, marks and score above a board; return the width of the score.
+    """Draw a player's token, name, marks and score above a board, and return the width of the score.
 
-    `mark` is a rank, such as ``1st``, ``to move``, or empty.
+    `mark` is a rank such as ``1st``, or ``to move``, or empty.
     """
     token(canvas, x + 17, y + 24, 14, seat)
     pill_x = x + 49 + canvas.text(x + 40, y + 21, f"Player {seat}", 15, weight=BOLD - 0.2)
@@ -305,7 +305,7 @@ def last_action(canvas: Canvas, box: Box, text: str) -> None:
 
 
 def table_header(canvas: Canvas, title: str, emblem: Emblem, label: str) -> float:
-    """Draw emblem and name of a game above its table, and a label on the right; return the width of the label."""
+    """Draw a game's emblem and name above its table, with a label on the right, and return the width of the label."""
     emblem(canvas, MARGIN + 22, 33, 42, palette.GOLD)
     canvas.text(MARGIN + 54, 43, title, 31, fill=palette.PANEL, weight=2.4)
     return canvas.text(PICTURE_WIDTH - MARGIN, 41, label, 22, fill=palette.PANEL, anchor="end", weight=2.4)

@@ -17,22 +17,22 @@ _MOST_PIXELS = 10_000
 
 
 def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
-    """Convert an SVG document to pixels, without a display and without any installed font.
+    """Convert an SVG document to pixels. This requires neither a display nor installed fonts.
 
     Args:
-        svg_text: an SVG document, such as `svg` returns.
-        width: width in pixels; the height is proportional.
+        svg_text: an SVG document, such as one returned by `svg`.
+        width: width in pixels. The height is proportional.
 
     Returns:
-        RGB array (height, width, 3), uint8.
+        An RGB array (height, width, 3), uint8.
 
     Raises:
-        MissingExtraError: if resvg-py or Pillow is missing; the extra ``render`` installs both.
+        MissingExtraError: if resvg-py or Pillow is missing. The extra ``render`` installs both.
         ValueError: if the width is not an integer from 1 to 10,000, or the text is not an SVG document.
     """
     pixels = checked_width(width, "width")
     resvg, image = _libraries()
-    # The drawings have no text elements, so loading fonts would only take time.
+    # The drawings contain no text elements, so loading fonts would be a waste of time.
     try:
         png = resvg.svg_to_bytes(svg_string=svg_text, width=pixels, skip_system_fonts=True)
     except ValueError as error:
@@ -42,7 +42,7 @@ def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
 
 
 def checked_width(width: object, name: str) -> int:
-    """Return the width of a picture in pixels; ValueError unless it is an integer from 1 to 10,000."""
+    """Return the width of a picture in pixels. Raise ValueError if it is not an integer from 1 to 10,000."""
     return Node(width, UserError, name).integer(1, _MOST_PIXELS)
 
 

@@ -1,7 +1,7 @@
-"""Validate the arrays that public functions pass to kernels: shape, type and values.
+"""Validate the shape, dtype and values of arrays that public functions pass to kernels.
 
 Kernels do not check array bounds, and a type conversion can turn an invalid value into a valid one. Public functions
-therefore pass their arguments through these functions and call kernels only with the results.
+therefore validate their arguments with these functions and call kernels only with the results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ gather_invalid = gatherer(_BLOCK, odd=True)
 
 
 class ArrayError(UserError):
-    """An invalid array. The message names it, the value found and the expected value."""
+    """Raised for an invalid array. The message names the array, the value found and the expected value."""
 
 
 def _fail(name: str, found: object, expected: str, shape: Shape) -> NoReturn:
@@ -48,13 +48,13 @@ def _fits(array: npt.NDArray[Any], shape: Shape) -> bool:
 
 
 def _whole_numbers(name: str, given: object, shape: Shape, expected: str, kinds: str) -> npt.NDArray[Any]:
-    """Return the argument as an array whose `dtype.kind` is in `kinds`; ArrayError for anything else."""
+    """Return the argument as an array whose `dtype.kind` is in `kinds`. Raise ArrayError for anything else."""
     try:
         array = np.asarray(given)
     except (ValueError, TypeError, OverflowError):
         _fail(name, given, expected, shape)
     if not array.size and isinstance(given, list | tuple):
-        array = array.astype(np.int64)  # NumPy makes empty lists float64
+        array = array.astype(np.int64)  # NumPy converts empty lists to float64
     if array.dtype.kind not in kinds or not _fits(array, shape):
         _fail(name, array, expected, shape)
     return array
@@ -63,7 +63,7 @@ def _whole_numbers(name: str, given: object, shape: Shape, expected: str, kinds:
 def integer_array(
     name: str, given: object, shape: Shape, low: int, high: int, dtype: np.dtype[Any] = INT64
 ) -> npt.NDArray[Any]:
-    """Return integers from `low` to `high` as a contiguous array; ArrayError for anything else, including booleans."""
+    """Return integers from `low` to `high` as a contiguous array. Raise ArrayError for anything else, even booleans."""
     bounds = "" if low == -(2**63) else f" from {low} to {high}"
     array = _whole_numbers(name, given, shape, f"whole numbers{bounds}", "iu")
     if array.size and not (int(array.min()) >= low and int(array.max()) <= high):
@@ -74,16 +74,16 @@ def integer_array(
 
 
 def key_array(name: str, given: object, rows: int) -> npt.NDArray[np.uint64]:
-    """Return random keys, uint64 (B,), contiguous; ArrayError for anything but 64-bit integers."""
+    """Return random keys as a contiguous array, uint64 (B,). Raise ArrayError for anything but 64-bit integers."""
     if type(given) is np.ndarray and given.dtype == UINT64 and given.shape == (rows,) and given.flags.carray:
         return given
     return integer_array(name, given, (rows,), 0, 2**64 - 1, UINT64)
 
 
 def writable_array(name: str, given: Any, dtype: np.dtype[Any], rows: int | None) -> npt.NDArray[Any]:
-    """Return an array, (B,), of exactly this dtype that a kernel can write; ArrayError for anything else.
+    """Return an array, (B,), of exactly this dtype that a kernel can modify. Raise ArrayError for anything else.
 
-    The result is the argument itself, or a copy that the caller must copy back.
+    The result is either the argument itself, or a copy that the caller must copy back.
     """
     if (
         not isinstance(given, np.ndarray)
@@ -101,7 +101,7 @@ def writable_array(name: str, given: Any, dtype: np.dtype[Any], rows: int | None
 
 
 def record_array(name: str, given: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return records of a dtype, (B,), contiguous, for reading; ArrayError for anything else."""
+    """Return records of a dtype as a contiguous array, (B,), for reading. Raise ArrayError for anything else."""
     if not isinstance(given, np.ndarray) or given.dtype != dtype or given.ndim != 1:
         _fail(name, given, f"{_type(dtype)}, as games with these components have,", (None,))
     return given if given.flags.carray else np.array(given, order="C", subok=False)
@@ -122,9 +122,9 @@ def has_invalid_entry(mask):
 
 @kernel
 def first_invalid_row(masks, some):
-    """Return the index of the first invalid row of `masks`, int8 (B, A), or the number of rows.
+    """Return the index of the first invalid row of `masks`, int8 (B, A), or the number of rows if all are valid.
 
-    A row without a 1 is also invalid if `some` is set.
+    If `some` is set, a row without a 1 is also invalid.
     """
     for b in range(len(masks)):
         if has_invalid_entry(masks[b]):
@@ -139,9 +139,9 @@ def first_invalid_row(masks, some):
 
 
 def mask_array(name: str, given: Any, rows: int | None = None, ids: int | None = None) -> npt.NDArray[np.int8]:
-    """Return action masks, int8 (B, A), contiguous, from integers or booleans; ArrayError for anything else.
+    """Convert integers or booleans to contiguous action masks, int8 (B, A). Raise ArrayError for anything else.
 
-    The values of an int8 array are not checked; kernels use `has_invalid_entry`.
+    The values of an int8 array are not checked. Kernels check them with `has_invalid_entry`.
     """
     if (
         type(given) is np.ndarray
@@ -160,7 +160,7 @@ def mask_array(name: str, given: Any, rows: int | None = None, ids: int | None =
 
 
 def fail_mask(name: str, masks: npt.NDArray[np.int8], b: int) -> NoReturn:
-    """Raise ArrayError for a row of action masks that is invalid or has no legal action."""
+    """Raise ArrayError for a row of action masks that is invalid or contains no legal action."""
     odd = (masks[b] != 0) & (masks[b] != 1)
     if odd.any():
         at = int(odd.argmax())
@@ -171,9 +171,9 @@ def fail_mask(name: str, masks: npt.NDArray[np.int8], b: int) -> NoReturn:
 def action_masks(
     name: str, given: Any, rows: int | None = None, ids: int | None = None, some: bool = True
 ) -> npt.NDArray[np.int8]:
-    """Return action masks, int8 (B, A), contiguous, of 0 and 1 only; ArrayError for anything else.
+    """Return contiguous action masks, int8 (B, A), with entries 0 and 1 only. Raise ArrayError for anything else.
 
-    `some`: whether every row needs a legal action.
+    If `some` is set, every row must contain a legal action.
     """
     masks = mask_array(name, given, rows, ids)
     b = first_invalid_row(masks, some)

@@ -1,6 +1,6 @@
-"""Atomic int64 variables: threads wait for each other without sleeping and claim work without a lock.
+"""Provide atomic int64 variables, so that threads can wait without sleeping and claim work without a lock.
 
-Waking a sleeping thread and acquiring the GIL are slow. Together they limited the speed-up of two threads to 1.4.
+Waking a sleeping thread and acquiring the GIL are slow. Together, they limited the speed-up of two threads to 1.4.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numba.core import cgutils, types
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import make_intrinsic
 
-#: Distance in int64 between variables written by different threads, so that no two share a cache line.
+#: Distance, in int64 values, between variables written by different threads, so that no two share a cache line.
 APART = 16
 
 _WORD = ir.IntType(64)
@@ -37,7 +37,7 @@ def _read_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:
 
 
 def _take(words: Any, at: int, count: int) -> Any:
-    """Add to a variable atomically and return its previous value, which no other thread receives."""
+    """Add to a variable atomically and return its previous value."""
     found = words[at]
     words[at] += count
     return found
@@ -53,7 +53,7 @@ _look = make_intrinsic(_read, lambda words, at: types.int64(words, at), _read_co
 
 @kernel
 def spin_until(words, at, value, turns):
-    """Spin without the GIL; return whether a variable reaches a value within `turns` reads."""
+    """Spin without the GIL, and return whether a variable reaches a value within `turns` reads."""
     for _ in range(turns):
         if _look(words, at) == value:
             return True

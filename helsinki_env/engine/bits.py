@@ -1,4 +1,4 @@
-"""Sets of cells, actions or abilities as one int64, one bit per member. Each game defines the meaning of the bits."""
+"""Operate on sets of cells, actions or abilities, stored as one int64 with one bit for each member."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KF = np.uint64(0x0101010101010101)
 
 @kernel
 def popcount(cells):
-    """Return the number of members of the set (compiled to a single instruction)."""
+    """Return the number of members of a set. The compiler reduces this to a single instruction."""
     x = np.uint64(cells)
     x = x - ((x >> np.uint64(1)) & _K1)
     x = (x & _K2) + ((x >> np.uint64(2)) & _K2)
@@ -24,11 +24,11 @@ def popcount(cells):
 
 @kernel
 def lowest_bit(cells):
-    """Return the index of the lowest member of a non-empty set."""
+    """Return the lowest member of a non-empty set."""
     return popcount((cells & -cells) - 1)
 
 
 @kernel
 def bit(cell):
-    """Return the set with only this member."""
+    """Return the set that contains only this member."""
     return np.int64(1) << np.int64(cell)

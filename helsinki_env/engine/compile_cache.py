@@ -1,13 +1,13 @@
-"""Disk cache for the machine code of the kernels.
+"""Cache the machine code of the kernels on disk.
 
-Numba's own cache checks only the source file of a kernel, not the kernels that it calls, so it would run outdated
+Numba's own cache checks only the source file of a kernel, not the kernels that it calls, so it could run outdated
 rules. Here, the name of the folder contains a digest of all rule sources. The name of a file depends on everything else
-that determines the machine code: kernel, argument types and CPU. Processes with the same sources share the cache and
-never load outdated code. Players, including external ones, have subfolders, so a change in their kernels does not
-recompile the rules.
+that determines the machine code: the kernel, the argument types and the CPU. Processes with the same sources share the
+cache and never load outdated code. Players, including external ones, have their own subfolders, so a change to their
+kernels does not recompile the rules.
 
-Cached machine code is executed without checks. The cache folder must therefore not be writable by other users.
-Damaged files are ignored.
+Cached machine code is executed without checks, so the cache folder must not be writable by other users. Damaged files
+are ignored.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ from helsinki_env.utils.machine import cache_folder, is_safe
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _PLAYERS, _TRAINING = ((_PACKAGE / name).resolve() for name in ("agents", "training"))
-#: Files with kernels that kernels in other files call, and with constants that are compiled into these. All other
-#: kernels are called by Python only, so checking their own file is enough.
+#: Files whose kernels or constants are used by kernels in other files. All other kernels are called only from Python,
+#: so checking their own file is enough.
 _SOURCES = ("engine/*.py", "games/*/*.py", "envs/*kernels.py")
 
-#: Name of the file whose modification time is the last use of its folder, and days until an unused folder is removed.
+#: Name of the file whose modification time records the last use of its folder, and days until an unused folder is
+#: removed.
 _USED = "used"
 _DAYS = 30
 _DAY = 24 * 60 * 60
@@ -52,7 +53,7 @@ _THIS_PROCESS = secrets.token_hex(8)
 
 
 def source_digest(*flags: object) -> str:
-    """Return 16 hexadecimal digits that depend on all rule sources, the flags and the compiler version."""
+    """Return 16 hexadecimal digits that depend on all rule sources, the flags, and the Numba and NumPy versions."""
     versions = (numba.__version__, np.__version__, sys.implementation.cache_tag)
     digest = hashlib.sha256(repr((versions, flags)).encode())
     for pattern in _SOURCES:
@@ -73,7 +74,7 @@ def open_folder(name: str) -> str:
 
 
 def _note_use(folder: str) -> None:
-    """Mark a folder as used, at most once a day, and then remove sibling folders that have long been unused."""
+    """Mark a folder as used, at most once a day, and remove sibling folders that have not been used for a long time."""
     marker = os.path.join(folder, _USED)
     now = time.time()
     try:
@@ -94,10 +95,10 @@ def _remove_unused(folder: str, now: float) -> None:
     try:
         if now - os.stat(os.path.join(folder, _USED)).st_mtime < _DAYS * _DAY:
             return
-        # Rename first: a process that opens the folder now finds nothing instead of an incomplete folder.
+        # Rename the folder first, so that other processes find no folder rather than an incomplete one.
         leaving = f"{folder}.{os.getpid()}"
         os.rename(folder, leaving)
-    except OSError:  # a folder without a marker is not ours
+    except OSError:  # a folder without a marker was not created here
         return
     shutil.rmtree(leaving, ignore_errors=True)
 
@@ -110,7 +111,7 @@ def is_project_file(source: str) -> bool:
 
 
 def source_of(function: Callable[..., Any]) -> str:
-    """Return the source file of a function; for a generated kernel (`engine.fields`), the file of its table."""
+    """Return the source file of a function, or the file of the table for a generated kernel (`engine.fields`)."""
     file, _ = function.__globals__.get("__generated_from__", (function.__code__.co_filename, ""))
     return str(file)
 
@@ -121,14 +122,14 @@ def _kernel_files(package: Path) -> list[Path]:
 
 @cache
 def folder_for(source: str, rules: str) -> str:
-    """Create and return the cache folder for the kernels of a source file, within the folder of the rules."""
+    """Create and return the cache folder for the kernels of a source file, inside the folder of the rules."""
     version = source_version(source)
     if not version:
         return rules
     folder = os.path.join(rules, version)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-    except OSError:  # nothing is cached then, as in a read-only folder
+    except OSError:  # nothing can be cached, as in a read-only folder
         return folder
     _note_use(folder)
     return folder
@@ -136,12 +137,13 @@ def folder_for(source: str, rules: str) -> str:
 
 @cache
 def source_version(source: str) -> str:
-    """Return a name that changes with any kernel that the kernels of a source file may call; "" for files of the rules.
+    """Return a name that changes with any kernel that a source file may call, or "" for files of the rules.
 
-    It contains a digest of all kernel files of the package and of the players, because kernels may call each other.
+    The name contains a digest of all kernel files in the same package and of the project's players, because kernels may
+    call each other.
     """
     path = Path(source).resolve()
-    if not path.is_file():  # code from an interpreter session, which is not shared
+    if not path.is_file():  # code from an interactive session, which is not shared
         return _THIS_PROCESS
     package = next((folder for folder in (_PLAYERS, _TRAINING, _PACKAGE) if path.is_relative_to(folder)), None)
     if package == _PACKAGE:
@@ -154,7 +156,7 @@ def source_version(source: str) -> str:
     if (package / "__init__.py").exists():
         files = [(package, file) for file in _kernel_files(package)]
     else:
-        files = [(package, path)]  # outside a package, the cache is shared only within the folder
+        files = [(package, path)]  # outside a package, the cache is shared only within a folder
         digest.update(str(package).encode())
     if package != _PLAYERS:
         files += [(_PLAYERS, file) for file in _kernel_files(_PLAYERS)]
@@ -167,13 +169,13 @@ def source_version(source: str) -> str:
 
 
 class CompileLocks:  # pragma: no cover  # coverage is measured without the compiler
-    """Claims on files that this process compiles: other processes wait for them instead of compiling them as well.
+    """Claims on files that this process compiles, so that other processes wait instead of compiling them, too.
 
-    Claims are byte-range locks on a file, which the system releases when the process ends. Waiting is bounded, because
-    the other process may be suspended. On file systems without locks, each process compiles everything itself.
+    Claims are byte-range locks on a file, which the system releases when the process ends. The waiting time is limited,
+    because the other process may be suspended. On file systems without locks, each process compiles everything itself.
     """
 
-    #: Seconds to wait for another process. After a timeout, this process never waits again.
+    #: Number of seconds to wait for another process. After a timeout, this process never waits again.
     patience = 60.0
 
     def __init__(self, folder: str) -> None:
@@ -182,7 +184,7 @@ class CompileLocks:  # pragma: no cover  # coverage is measured without the comp
         self.held: set[int] = set()
 
     def claim(self, name: str) -> bool:
-        """Claim a file; return whether another process held the claim and may have written the file."""
+        """Claim a file. Return whether another process held the claim, and so may have written the file."""
         if not self.patience:
             return False
         byte, waited, end = self._byte(name), False, time.monotonic() + self.patience
@@ -201,7 +203,7 @@ class CompileLocks:  # pragma: no cover  # coverage is measured without the comp
         return waited
 
     def release(self, name: str) -> None:
-        """Release a claim, if it is held."""
+        """Release a claim if this process holds it."""
         byte = self._byte(name)
         if self.file is not None and byte in self.held:
             self.held.remove(byte)
@@ -223,12 +225,12 @@ def _digest_of(source: str) -> str:
     return hashlib.sha256(Path(source).read_bytes()).hexdigest()
 
 
-#: Source files of the kernels that are called for each record type (`engine.rule`).
+#: Source files of the kernels that implement the rules for each record type (`engine.overloads`).
 _SOURCES_OF: dict[Any, set[str]] = {}
 
 
 def register_kernel_source(record: Any, source: str) -> None:
-    """Register that code compiled for a record type may call kernels of a source file.
+    """Register that code compiled for a record type may call kernels in a source file.
 
     Source files of the project's own players are ignored: the rules never call them, and the cache folders of all other
     kernels depend on them anyway. The cached code of the rules is therefore the same with and without these players.
@@ -238,7 +240,7 @@ def register_kernel_source(record: Any, source: str) -> None:
 
 
 def _records(types: Any) -> Iterator[Any]:
-    """Yield the argument types, the element types of arrays, and those of the entries of tuples."""
+    """Yield the argument types, with arrays replaced by their element types, and the types of the entries of tuples."""
     for part in types:
         yield getattr(part, "dtype", part)
         if isinstance(part, BaseTuple):
@@ -251,12 +253,13 @@ def _versions(types: Any) -> list[str]:
 
 
 class KernelCache(NullCache):  # pragma: no cover  # coverage is measured without the compiler
-    """The cached code of one kernel, one file per signature; Numba calls its methods around a compilation.
+    """The cached code of one kernel, with one file per signature. Numba calls the methods before and after compiling.
 
-    After a file error, such as damage, a full disk or a read-only folder, the kernel is compiled in memory.
+    If there is a file error, such as a damaged file, a full disk or a read-only folder, the kernel is compiled in
+    memory.
     """
 
-    #: File name extension; subclasses cache other code of the same kernel.
+    #: The file name extension. Subclasses cache other code of the same kernel.
     suffix = ""
 
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
@@ -274,7 +277,7 @@ class KernelCache(NullCache):  # pragma: no cover  # coverage is measured withou
         return self.folder
 
     def path(self, signature: Any, codegen: Any) -> str:
-        """Return the file path for a signature and a CPU."""
+        """Return the path of the file for a signature and a CPU."""
         arguments, result = sigutils.normalize_signature(signature)
         types = (str(arguments), str(result), _versions(arguments))
         key = hashlib.sha256(repr((self.identity, types, codegen.magic_tuple())).encode())
@@ -308,11 +311,11 @@ class KernelCache(NullCache):  # pragma: no cover  # coverage is measured withou
         return None
 
     def release(self, signature: Any, codegen: Any) -> None:
-        """Release the claim for a signature, whose file now exists or will not be written."""
+        """Release the claim for a signature whose file was written or will not be written."""
         self.claims.release(self.path(signature, codegen))
 
     def save_overload(self, signature: Any, result: CompileResult) -> None:
-        """Cache the code compiled for a signature."""
+        """Write the code compiled for a signature to the cache."""
         if any(not lifted.can_cache for lifted in result.lifted) or result.library.has_dynamic_globals:
             return  # the code contains addresses of this process
         data = dumps(self._reduced(result))

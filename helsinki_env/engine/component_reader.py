@@ -1,8 +1,8 @@
-"""Helpers to read component files of any game.
+"""Read component files of any game.
 
-The key `base` names a bundled file that the file modifies; the other keys hold only the differences. Mappings are
-merged key by key, other values are replaced, and null removes a key. The keys `fact` and `reason` state the modified
-fact of the components and why it is plausible; they are not part of the content.
+The key `base` names a component file that the file modifies; the other keys hold only the differences. Mappings are
+merged key by key, other values are replaced, and null removes a key. The keys `fact` and `reason` state which fact
+about the components is changed and why the change is plausible; they are not part of the content.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from helsinki_env.utils.yaml_files import find_yaml
 
 
 def load_component_file(name_or_path: str | Path, error: type[ValueError], read: Callable[[Node, str], Any]) -> Any:
-    """Return the facts in a component file, by name or path; read an unchanged file only once.
+    """Return the component data in a file, given by name or path. An unchanged file is read only once.
 
-    `read` builds the facts from the content of the file and its name without suffix.
+    `read` converts the content of the file and its name without suffix to component data.
     """
     path = find_yaml(name_or_path, "components", error).resolve()
     return _load(path, path.stat().st_mtime_ns, error, read)  # type: ignore[arg-type]  # a class can be hashed
@@ -28,25 +28,25 @@ def load_component_file(name_or_path: str | Path, error: type[ValueError], read:
 
 @lru_cache(maxsize=64)
 def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Node, str], Any]) -> Any:
-    """Read one file. The modification time is an argument so that the cache reads an edited file again."""
+    """Read one file. The modification time is an argument, so that an edited file is read again."""
     return read(_with_base(read_yaml(path, error)), path.stem)
 
 
 class ChangedFact(NamedTuple):
-    """A fact of the components that a file changes, and why the change is plausible."""
+    """A fact about the components that a file changes, and the reason why the change is plausible."""
 
     fact: str
     reason: str
 
 
 def changed_fact(name_or_path: str | Path, error: type[ValueError]) -> ChangedFact:
-    """Return the fact that a component file changes; raise `error` if the file does not state it."""
+    """Return the fact that a component file changes. Raise `error` if the file does not state it."""
     data = read_yaml(find_yaml(name_or_path, "components", error), error)
     return ChangedFact(*(data[key].text(f"the {key}, as text") for key in ("fact", "reason")))
 
 
 def _with_base(data: Node) -> Node:
-    """Return the content of a file, merged into that of its base."""
+    """Return the content of a file, merged into the content of its base if it names one."""
     if not isinstance(data.value, dict) or "base" not in data.value:
         return data
     base = read_yaml(find_yaml(data["base"].text("the name of a component file"), "components", data.error), data.error)
@@ -58,7 +58,7 @@ def _with_base(data: Node) -> Node:
 
 
 def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Return a mapping with changes; nested mappings are merged recursively, and null removes a key."""
+    """Return a mapping with changes applied. Nested mappings are merged recursively, and null removes a key."""
     merged = dict(base)
     for key, value in changes.items():
         if value is None:
@@ -70,7 +70,7 @@ def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def component_facts(components: Any) -> dict[str, Any]:
-    """Return the fields of component data as plain data, without the `name` of the file."""
+    """Return the fields of component data as a dict, without the `name` of the file."""
     facts = asdict(components)
     del facts["name"]
     return facts
@@ -82,12 +82,12 @@ def facts_digest(components: Any) -> str:
 
 
 def integer_list(data: Node, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
-    """Return `length` integers from `low` to `high`; `what` names them in the error message."""
+    """Return `length` integers from `low` to `high`. `what` describes them in error messages."""
     return tuple(item.integer(low, high) for item in data.entries(what, length=length))
 
 
 def distinct_values(data: Node, read: Iterable[tuple[Node, int]], what: str) -> list[int]:
-    """Return the distinct values of a list; `read` yields each element with its value."""
+    """Return the values of a list, or fail if there are duplicates. `read` yields each element with its value."""
     found: list[int] = []
     for item, value in read:
         if value in found:
@@ -97,7 +97,7 @@ def distinct_values(data: Node, read: Iterable[tuple[Node, int]], what: str) -> 
 
 
 def read_shape(item: Node, marks: str, cells: str) -> tuple[str, ...]:
-    """Return the rows of a drawing such as ``X./XX``, a connected shape of `marks` without empty margins."""
+    """Return the rows of a drawing such as ``X./XX``: a connected shape of `marks` without empty margins."""
     text = item.value
     if not isinstance(text, str) or not text or set(text) - set(f"{marks}./"):
         item.fail(f"a drawing of the characters {', '.join(marks)} and . with / between its rows")
@@ -115,7 +115,7 @@ def read_shape(item: Node, marks: str, cells: str) -> tuple[str, ...]:
 
 
 def _is_connected(rows: Sequence[str]) -> bool:
-    """Return whether the cells of a drawing are connected edge to edge."""
+    """Return whether all cells of a drawing are connected edge to edge."""
     left = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark != "."}
     edge = [left.pop()]
     while edge:
@@ -129,7 +129,7 @@ def _is_connected(rows: Sequence[str]) -> bool:
 def orientations(rows: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """Return the distinct orientations of a drawing, in the order of the action ids.
 
-    Rotations by 0, 90, 180 and 270 degrees clockwise come first, then those of the mirror image (left-right).
+    The rotations by 0, 90, 180 and 270 degrees clockwise are followed by those of the left-right mirror image.
     """
     found: list[tuple[str, ...]] = []
     mirrored = tuple(row[::-1] for row in rows)

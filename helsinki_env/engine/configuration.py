@@ -1,4 +1,4 @@
-"""Base class of game configurations, and parsers of their options."""
+"""Provide the base class of game configurations, and parsers for their options."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ __all__ = [
 ComponentsT = TypeVar("ComponentsT")
 
 REWARDS = ("win", "rank", "margin")
-"""Reward types at the end of a game."""
+"""The types of rewards at the end of a game."""
 
 
 class ConfigError(UserError):
-    """An invalid configuration. The message names the key, the value found and the expected value."""
+    """Raised for an invalid configuration. The message names the key, the value found and the expected value."""
 
 
 class Configuration(Generic[ComponentsT]):
-    """Base class of game configurations, which are frozen dataclasses with at least these fields.
+    """The base class of game configurations, which are frozen dataclasses with at least these fields.
 
-    The last field is the keyword `_loaded`. Further fields may be tuples of ids of the same kind as in `denied`.
+    The last field is the keyword `_loaded`. Additional fields may be tuples of ids of the same kind as in `denied`.
 
     Attributes:
         num_players: number of players.
-        denied: ids disabled for single seats, a tuple for each seat.
-        components: component file, name or path.
+        denied: ids that are disabled for individual seats, a tuple for each seat.
+        components: name or path of the component file.
         reward: one of `REWARDS`.
     """
 
-    #: The function that reads a component file by name, and the module whose `build_tables` makes the tables for
-    #: kernels. The module imports kernels, so it is imported on demand.
+    #: The function that reads a component file by name, and the module whose `build_tables` builds the tables for
+    #: kernels. This module imports kernels, so it is imported on demand.
     read_components: ClassVar[Any]
     tables_module: ClassVar[str]
-    #: Names of everything that can be disabled, by id; the first id that can be; the noun and its plural.
+    #: Names of all actions or abilities, by id; the first id that can be disabled; the noun and its plural.
     disabled_names: ClassVar[tuple[str, ...]] = ()
     first_disabled: ClassVar[int] = 0
     disabled_nouns: ClassVar[tuple[str, str]] = ("", "")
@@ -61,12 +61,12 @@ class Configuration(Generic[ComponentsT]):
     denied: tuple[tuple[int, ...], ...]
     components: str
     reward: str
-    # Name and content of the component file when it was read. They are saved, pickled and compared, so that edits of
-    # the file do not change a game in progress. This is an argument so that `dataclasses.replace` copies it.
+    # Name and content of the component file when it was read. They are saved, pickled and compared, so that editing the
+    # file does not change a game in progress. They are an argument so that `dataclasses.replace` copies them.
     _loaded: tuple[str, ComponentsT]
 
     def _load(self) -> Any:
-        """Read the component file unless its content is given; validate and store the common fields."""
+        """Read the component file unless its content is given, then validate and store the common fields."""
         if not isinstance(self.components, str | Path) or not str(self.components):
             self._entry("components").fail(
                 f"the name of a component file, such as {type(self).components!r}, or a path"
@@ -86,9 +86,9 @@ class Configuration(Generic[ComponentsT]):
         return Node(getattr(self, name), ConfigError, name)
 
     def _ids(self, data: Node, also: str = "") -> tuple[int, ...]:
-        """Return distinct ids to disable, ascending, each given by id or name.
+        """Return the distinct ids to disable, ascending, from ids or names.
 
-        `also` describes another accepted value in messages.
+        `also` describes another accepted value in error messages.
         """
         names, first, noun = self.disabled_names, self.first_disabled, self.disabled_nouns[0]
         found: list[int] = []
@@ -105,7 +105,7 @@ class Configuration(Generic[ComponentsT]):
         return tuple(sorted(found))
 
     def _ids_by_seat(self, data: Node) -> tuple[tuple[int, ...], ...]:
-        """Return the disabled ids of each seat; None means no restrictions."""
+        """Return the disabled ids of each seat. If the value is None, nothing is disabled."""
         if data.value is None:
             return ((),) * self.num_players
         what = self.disabled_nouns[1]
@@ -121,14 +121,14 @@ class Configuration(Generic[ComponentsT]):
         return tuple(item.name for item in fields(cls) if not item.name.startswith("_"))  # type: ignore[arg-type]
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy of the configuration with changed values, by the keys of `from_dict`.
+        """Return a copy of the configuration with changed values, given with the keys of `from_dict`.
 
-        The loaded component data are kept, even if the file has changed, unless `changes` names a component file.
-        Changing the number of players resets `denied`, unless `changes` sets it.
+        The copy uses the loaded component data, even if the file has changed, unless `changes` names another component
+        file. Changing the number of players resets `denied`, unless `changes` sets it.
 
         Raises:
-            ConfigError: for an unknown key or an invalid value.
-            ComponentError: for an invalid component file.
+            ConfigError: if a key is unknown or a value is invalid.
+            ComponentError: if the component file is invalid.
         """
         Node(changes, ConfigError).mapping(self.keys())
         if "num_players" in changes:
@@ -143,7 +143,7 @@ class Configuration(Generic[ComponentsT]):
 
     @property
     def tables(self) -> Any:
-        """The kernel tables of this component file, built on first use and shared."""
+        """The tables of the component file for kernels, built on first use and shared between configurations."""
         return import_module(self.tables_module).build_tables(self._loaded[1])
 
     @property
@@ -154,7 +154,7 @@ class Configuration(Generic[ComponentsT]):
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configuration as plain data for JSON or YAML, with ids as names; `from_dict` reads it."""
+        """Return the configuration as a dict of JSON types for `from_dict`, with names in place of ids."""
 
         def plain(value: Any) -> Any:
             return [plain(item) for item in value] if isinstance(value, tuple) else self.disabled_names[value]
@@ -164,28 +164,28 @@ class Configuration(Generic[ComponentsT]):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Self:
-        """Return the configuration with these values; omitted keys keep their defaults.
+        """Return a configuration with these values. Omitted keys have their default values.
 
         Raises:
-            ConfigError: for an unknown key or an invalid value, including the component file.
+            ConfigError: if a key is unknown, or if a value or the component file is invalid.
         """
         return Node.of(data, ConfigError, "the configuration").build(cls)
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path) -> Self:
-        """Return the configuration from a YAML file with the keys of `from_dict`.
+        """Return the configuration in a YAML file with the keys of `from_dict`.
 
         Args:
             name_or_path: name of a file in ``configs/game``, or a path.
 
         Raises:
-            ConfigError: as in `from_dict`; also names the file.
+            ConfigError: as for `from_dict`; the message also names the file.
         """
         return cls.from_dict(read_yaml(find_yaml(name_or_path, "game", ConfigError), ConfigError))
 
 
 def read_num_players(data: Node) -> int:
-    """Return the number of players: 2, 3 or 4."""
+    """Return a number of players after checking that it is 2, 3 or 4."""
     return data.integer(2, 4, "2, 3 or 4")
 
 
@@ -200,21 +200,21 @@ def _list_entries(data: Node, expected: str) -> list[Node]:
     return data.entries(expected)
 
 
-# Options of random episodes: one value, or several values to draw from
+# Options for random episodes, each with one or several values to draw from
 
 
 def options_dtype(*names: str) -> np.dtype[Any]:
-    """Return the dtype of episode options for kernels: `players`, integers by name, `chance`.
+    """Return the dtype of episode options for kernels, with the integer fields `names` between `players` and `chance`.
 
-    `players` is the set of player counts (bit = count), or 0 to keep the configured one. `chance` is the random key of
-    the episode.
+    `players` is the set of player counts (bit = count), or 0 to keep the configured count. `chance` is the random key
+    of the episode.
     """
     fields = [*((name, np.int64) for name in ("players", *names)), ("chance", np.uint64)]
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
 def as_values(value: Any) -> tuple[Any, ...]:
-    """Return the values to draw from as a tuple; a single value gives a tuple of one."""
+    """Return the values to draw from as a tuple, which has length one for a single value."""
     try:
         return tuple(value)
     except TypeError:  # a single value
@@ -222,7 +222,7 @@ def as_values(value: Any) -> tuple[Any, ...]:
 
 
 def read_player_counts(value: Any) -> tuple[int, ...]:
-    """Return the player counts to draw from; ValueError if there are none or if one is not 2, 3 or 4."""
+    """Return the player counts to draw from. Raise ValueError if there are none, or if one is not 2, 3 or 4."""
     counts = tuple(as_integer(n) for n in as_values(value))
     if not counts or any(n not in (2, 3, 4) for n in counts):
         raise ValueError(f"num_players: found {short_repr(value)}, expected 2, 3 or 4, or some of them, such as (2, 3)")
@@ -230,7 +230,7 @@ def read_player_counts(value: Any) -> tuple[int, ...]:
 
 
 def size_range(name: str, value: Any, most: int, what: str) -> tuple[int, int]:
-    """Return the minimum and maximum size of a set to draw, given as a number or (low, high); ValueError if invalid."""
+    """Return the (low, high) size of a set to draw, given as a number or a pair. Raise ValueError if it is invalid."""
     values = as_values(value)
     low, high = values if len(values) == 2 else (value, value)
     low, high = as_integer(low), as_integer(high)

@@ -1,8 +1,8 @@
-"""Determinization for search: reconstruct game states from observations and sample the hidden cards.
+"""Determinization for search: reconstruct game states from observations, and sample the hidden cards.
 
-A search player needs game states in which to try actions. It derives them from its own observation alone, so that no
-hidden card can leak. `states_from_observations` fills records from observations, `determinize_batch` samples the hidden
-cards consistently with the rules and the observation, and `determinize_observation` does both.
+A search player needs game states in which it can simulate actions. It derives them only from its own observation, so
+that no hidden card can leak. `states_from_observations` fills records from observations. `determinize_batch` samples
+hidden cards that are consistent with the rules and the observation. `determinize_observation` does both.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ G = TypeVar("G", bound=BoardGame)
 
 
 class DeterminizationError(RuntimeError):
-    """No deal is consistent with the known information: the position is unreachable."""
+    """Raised if no deal is consistent with the known information, so the position is unreachable."""
 
 
 class ObservationError(UserError):
-    """Invalid observations. The message names the row, the field, the value found and the expected value."""
+    """Raised for invalid observations. The message names the row, the field, the value found and the expected value."""
 
 
 def states_from_observations(config: Any, observations: Any) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
     Args:
-        config: a configuration with the same component file; other options are taken from the observations.
-        observations: int8 (B, F), from the acting seats of games in progress.
+        config: a configuration with the same component file. Other options are read from the observations.
+        observations: observations of the acting seats of games in progress, int8 (B, F).
 
     Raises:
-        ObservationError: for invalid observations.
+        ObservationError: if an observation is invalid.
     """
     spec = spec_of(config)
     if spec.states_from_observations is not None:
@@ -67,7 +67,7 @@ def states_from_observations(config: Any, observations: Any) -> States:
 
 
 def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
-    """Return observations of length `size` as int8 (B, F), contiguous; ObservationError if they are invalid."""
+    """Return observations of length `size` as a contiguous array, int8 (B, F). Raise ObservationError if invalid."""
     try:
         rows = np.asarray(observations)
     except (ValueError, TypeError, OverflowError):
@@ -79,20 +79,20 @@ def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
             f"observations: found {rows.dtype} of shape {rows.shape}, expected int8 of shape (B, {size}); from games "
             "with other components?"
         )
-    return np.require(rows, requirements=["C", "A", "W"])  # otherwise Numba compiles kernels for each array layout
+    return np.require(rows, requirements=["C", "A", "W"])  # Numba compiles kernels for each array layout
 
 
 def valid_observations(table: ObservationTable, observations: Any, bounds: Any, writer: str) -> npt.NDArray[np.int8]:
-    """Return observations, int8 (B, F), contiguous, after checking that every entry is in its range.
+    """Return observations as a contiguous array, int8 (B, F), after checking that every entry is in range.
 
     Args:
-        table: sections of the observation, including `phase`, and `table` with `players` and `turn_order`.
+        table: sections of the observation, which include `phase`, and `table` with `players` and `turn_order`.
         observations: the observations.
         bounds: component bounds of the game.
-        writer: name of the function that writes observations, for the message.
+        writer: name of the function that writes observations, for error messages.
 
     Raises:
-        ObservationError: for an invalid entry; the message names row, entry, value and range.
+        ObservationError: if an entry is invalid. The message names the row, the entry, its value and its range.
     """
     observations = observation_rows(observations, table.layout.size)
     facts, start = table.entry_names("table"), table.layout["table"].start
@@ -123,13 +123,13 @@ def determinize_batch(
 
     Args:
         config: a configuration with the same component file.
-        states: records, (B,); their hidden cards are overwritten.
+        states: game records, (B,), whose hidden cards are overwritten.
         viewers: observing seat of each game, integers (B,).
-        keys: independent random key of each game, uint64 (B,); the same key gives the same deal.
+        keys: independent random key for each game, uint64 (B,). The same key gives the same deal.
 
     Raises:
-        ValueError: for invalid arrays or seats; nothing is changed in that case.
-        DeterminizationError: for an unreachable position.
+        ValueError: if an array or a seat is invalid. Nothing is changed in that case.
+        DeterminizationError: if a position is unreachable.
     """
     dtype = spec_of(config).new_states(config, 0).dtype
     games = writable_array("states", states, dtype, None)
@@ -147,7 +147,7 @@ def determinize_batch(
 def _determinize_valid(
     config: Any, states: States, viewers: npt.NDArray[np.int64], keys: npt.NDArray[np.uint64]
 ) -> None:
-    """Run `determinize_batch` on validated arrays."""
+    """Run `determinize_batch` with validated arrays."""
     mask = np.zeros(spec_of(config).num_actions(config), np.int8)
     b = loops.batch_determinize(config.tables[0], states, viewers, keys, new_scratch(config)[0], mask)
     if b >= 0:
@@ -166,14 +166,14 @@ def sample_determinizations(game: BoardGame, count: int, viewer: int | None = No
     """Return `count` independent determinizations of a game, records (count,).
 
     Args:
-        game: the game; it is not changed.
-        count: number of records.
-        viewer: the observing seat; default: the acting seat.
-        seed: any integer >= 0; None: fresh entropy. A larger count continues the same sequence of deals.
+        game: the game, which is not changed.
+        count: number of determinizations.
+        viewer: the observing seat. The default is the acting seat.
+        seed: any integer >= 0, or None for a random seed. A larger count continues the same sequence of deals.
 
     Raises:
-        ValueError: for an invalid seat, count or seed.
-        DeterminizationError: for an unreachable position.
+        ValueError: if the seat, the count or the seed is invalid.
+        DeterminizationError: if the position is unreachable.
     """
     keys = random_keys(count, int(seed_to_uint64(seed)))
     states = repeat_state(game._states, len(keys))
@@ -183,7 +183,7 @@ def sample_determinizations(game: BoardGame, count: int, viewer: int | None = No
 
 
 def determinize(game: G, viewer: int | None = None, seed: int | None = None) -> G:
-    """Return a copy of a game with new hidden cards; for arguments and errors see `sample_determinizations`."""
+    """Return a copy of a game with new hidden cards. Arguments and errors are as for `sample_determinizations`."""
     return type(game)._from_valid_state(game.config, sample_determinizations(game, 1, viewer, seed)[0])
 
 
@@ -193,15 +193,15 @@ def determinize_observation(
     """Return `count` independent determinizations of an observation, records (count,).
 
     Args:
-        config: as for `states_from_observations`.
-        observation: int8 (F,), from the acting seat.
-        count: number of records.
-        seed: any integer >= 0; None: fresh entropy. A larger count continues the same sequence of deals.
+        config: a configuration with the same component file, as for `states_from_observations`.
+        observation: observation of the acting seat, int8 (F,).
+        count: number of determinizations.
+        seed: any integer >= 0, or None for a random seed. A larger count continues the same sequence of deals.
 
     Raises:
-        ObservationError: for an invalid observation.
-        ValueError: for an invalid count or seed.
-        DeterminizationError: for an unreachable position.
+        ObservationError: if the observation is invalid.
+        ValueError: if the count or the seed is invalid.
+        DeterminizationError: if the position is unreachable.
     """
     keys = random_keys(count, int(seed_to_uint64(seed)))
     rows = observation[None] if isinstance(observation, np.ndarray) else [observation]

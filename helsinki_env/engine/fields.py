@@ -1,9 +1,9 @@
-"""The record of a game as a table of fields. Each field is declared once, and everything else is derived from it.
+"""Declare the record of a game as a table of fields, from which everything else is derived.
 
 The table provides the dtype of the record, blank records, the range of every field, kernels that clear or copy fields,
 and the values of a position. `helsinki_env.engine.observation_table` derives the observation from the same fields.
 
-Kernels are generated as source text and compiled, as `dataclasses` does for `__init__`. Tracebacks and compiler
+Kernels are generated as source text and then compiled, similar to `__init__` in `dataclasses`. Tracebacks and compiler
 messages show the generated lines, and `source_text` returns them.
 """
 
@@ -29,7 +29,7 @@ _INT8_MAX = 127
 
 @dataclass(frozen=True)
 class Digits:
-    """Two entries for a number: `number // base` and `number % base`, each plus an offset; two zeros for "none"."""
+    """Two entries that show a number: `number // base` and `number % base`, each plus an offset; zeros mean "none"."""
 
     names: tuple[str, str]
     base: int
@@ -43,22 +43,22 @@ class Field:
 
     Args:
         name: name in the record.
-        dtype: dtype of a number.
-        shape: () for one number; a first axis of `MAX_SEATS` means one row for each seat.
-        empty: the value that means "none" or "nothing", -1 or 0; observations show it as 0.
-        low: smallest value, apart from `empty`.
+        dtype: dtype of each number.
+        shape: shape of the field, () for one number. If the first axis is `MAX_SEATS`, each seat has one row.
+        empty: value that means "none" or "nothing", either -1 or 0. Observations show it as 0.
+        low: smallest value, other than `empty`.
         high: largest value, or the name of an attribute of the component bounds.
-        position_high: largest value in a position, if other checks reject lower values than `high`.
-        scale: divisor for network inputs; default: the largest value in an observation.
-        key: name in observations and positions; default: `name`.
-        members: names of the members of a set (bit = index); observations show them as flags.
-        options: number of values of a choice; observations show it one-hot.
-        digits: how observations show a number as two entries.
-        required: phases that need the field (pending fields only).
-        optional: further phases that allow the field (pending fields only).
+        position_high: largest value that positions may contain, if it differs from `high`.
+        scale: divisor for network inputs. The default is the largest value in an observation.
+        key: name in observations and positions. The default is `name`.
+        members: names of the members of a set (bit = index). Observations show the set as flags.
+        options: number of possible values of a choice. Observations show the choice one-hot.
+        digits: how observations split a large number into two entries.
+        required: phases that require the field (pending fields only).
+        optional: additional phases that allow the field (pending fields only).
         in_position: whether positions have a key for the field (pending fields only).
-        is_setup: whether the field is a game option and survives a new deal.
-        noun, plural: description of one number and of all numbers, for messages.
+        is_setup: whether the field is a game option, which a new deal leaves unchanged.
+        noun, plural: descriptions of one number and of all numbers, for error messages.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Field:
 
     @property
     def public_name(self) -> str:
-        """Name in observations and positions."""
+        """The name of the field in observations and positions."""
         return self.key or self.name
 
     @property
@@ -92,12 +92,12 @@ class Field:
 
     @property
     def length(self) -> int:
-        """Number of values, for one seat."""
+        """Number of values; if each seat has its own row, the number of values in a row."""
         return int(np.prod(self.shape[self.is_by_seat :]))
 
     @property
     def is_flag(self) -> bool:
-        """Whether the field is a flag, which positions show as false or true."""
+        """Whether the field is a flag, which is a boolean in positions."""
         return self.high == 1 and self.length == 1 and not self.members and not self.options
 
     @property
@@ -106,7 +106,7 @@ class Field:
         return bool(self.required or self.optional)
 
     def high_with(self, bounds: Any) -> Any:
-        """Return the largest value, given the component bounds; a sequence if each number has its own limit."""
+        """Return the largest value, given the component bounds, or a sequence if each number has its own limit."""
         if self.members:
             return 2 ** len(self.members) - 1
         if self.options:
@@ -117,14 +117,14 @@ class Field:
 
     @property
     def entry_names(self) -> list[str]:
-        """Names of the entries that show one number."""
+        """The names of the entries that show one number."""
         if self.digits:
             return list(self.digits.names)
         return [f"{self.public_name}_{member}" for member in self.members] or [self.public_name]
 
     @property
     def entries(self) -> int:
-        """Number of entries, for one seat."""
+        """Number of entries in an observation; if each seat has its own row, the number of entries for a seat."""
         return self.length * (self.options or len(self.entry_names))
 
     def entry_highs(self, bounds: Any) -> npt.NDArray[Any]:
@@ -137,13 +137,13 @@ class Field:
         return np.broadcast_to(highs, self.entries)
 
     def entry_scales(self) -> npt.NDArray[Any]:
-        """Return the divisor of each entry for networks, (entries,)."""
+        """Return the divisor that normalizes each entry for networks, (entries,)."""
         return np.broadcast_to(self.entry_highs(None) if self.scale is None else self.scale, self.entries)
 
     # positions
 
     def to_json(self, p: SimpleNamespace, seat: int | None = None) -> Any:
-        """Return the value in a position, for one seat if given."""
+        """Return the value in the form used in positions, for one seat if it is given."""
         value = getattr(p, self.name) if seat is None else getattr(p, self.name)[seat]
         if self.members:
             return cell_list(value)
@@ -154,7 +154,7 @@ class Field:
         return None if self.empty and value == self.empty else value
 
     def from_json(self, entry: Node, bounds: Any, low: int | None = None) -> Any:
-        """Return the value read from a position; errors name the key of `entry`."""
+        """Return the value that an entry of a position holds. Error messages name the key of `entry`."""
         if self.members:
             return bit_set(distinct_integers(entry, self.noun, self.plural, len(self.members)))
         if self.is_flag:
@@ -171,7 +171,7 @@ class Field:
         return bounded_integers(entry, self.noun, self.plural, high, self.length, low=low)
 
     def is_empty(self, value: Any) -> bool:
-        """Return whether a value in plain numbers is empty."""
+        """Return whether a value, given as a number or a list, is empty."""
         return all(number == self.empty for number in value) if isinstance(value, list) else bool(value == self.empty)
 
 
@@ -181,12 +181,12 @@ _SOURCE_TEXTS: dict[str, str] = {}
 
 
 def generate_kernel(text: str, names: Mapping[str, Any], table: str, file: str) -> Callable[..., Any]:
-    """Compile the kernel that a source text defines.
+    """Compile the kernel that is defined by a source text.
 
     Args:
-        text: source of one function.
-        names: global names that it uses.
-        table: module of the table.
+        text: source text of one function.
+        names: global names that the function uses.
+        table: module that declares the table.
         file: source file of that module, which identifies the cached machine code.
     """
     name = text.split()[1].partition("(")[0]
@@ -206,12 +206,12 @@ def source_text(generated: Callable[..., Any]) -> str:
 
 
 def indented(lines: Iterable[str]) -> list[str]:
-    """Indent lines by one level."""
+    """Return lines indented by one level."""
     return [f"    {line}" for line in lines]
 
 
 def clear_lines(fields: Iterable[Field]) -> Iterator[str]:
-    """Return the lines of a kernel that make fields of `g` empty."""
+    """Return the lines of a kernel that set fields of `g` to their empty values."""
     return (f"g.{field.name}{'[:]' if field.shape else ''} = {field.empty}" for field in fields)
 
 
@@ -219,9 +219,9 @@ class RecordTable:
     """The fields of a game's record.
 
     Args:
-        module, file: the module that declares them, and its file.
-        fields: in any order; the record stores fields with wider numbers first.
-        padding: minimum number of bytes after the fields. A record fills whole cache lines.
+        module, file: name and source file of the module that declares the table.
+        fields: the fields, in any order. The record stores fields with wider dtypes first.
+        padding: minimum number of bytes after the fields. A record always fills whole cache lines.
     """
 
     def __init__(self, module: str, file: str, fields: Sequence[Field], padding: int = 0) -> None:
@@ -234,7 +234,7 @@ class RecordTable:
         layout: list[Any] = [(field.name, field.dtype, field.shape) for field in wide_first]
         size = -np.dtype(layout).itemsize % 64 + padding
         layout += [("pad", np.uint8, (size,))] if size else []
-        # Fields are naturally aligned in this order. NumPy and Numba use aligned access only if the dtype says so.
+        # Fields are naturally aligned in this order. NumPy and Numba use aligned access only if the dtype is aligned.
         self.dtype = np.dtype((np.record, np.dtype(layout, align=True)))
 
     def __getitem__(self, name: str) -> Field:
@@ -250,7 +250,7 @@ class RecordTable:
         return states
 
     def ranges(self, bounds: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the smallest and the largest value of every field, as two records of shape (1,)."""
+        """Return the smallest and the largest value of every field, as two record arrays of shape (1,)."""
         lows, highs = self.new_states(1), self.new_states(1)
         for field in self.fields.values():
             lows[field.name] = field.empty or field.low
@@ -260,17 +260,17 @@ class RecordTable:
         return lows, highs
 
     def kernel(self, head: str, lines: Iterable[str], names: Mapping[str, Any] | None = None) -> Callable[..., Any]:
-        """Return the kernel with a given head and body."""
+        """Return the kernel with the given head and body lines."""
         text = "\n".join([head, *indented([*lines] or ["pass"])]) + "\n"
         return generate_kernel(text, names or {}, self.module, self.file)
 
     @cached_property
     def clear(self) -> Callable[..., Any]:
-        """`clear(g)`: make all fields empty except the game options."""
+        """`clear(g)`: set all fields except the game options to their empty values."""
         return self.kernel("def clear(g):", clear_lines(field for field in self.fields.values() if not field.is_setup))
 
     def clear_pending(self, *phases: int) -> Callable[..., Any]:
-        """Return a kernel of `g` that clears pending fields: those that occur only in these phases; default: all."""
+        """Return a kernel that clears the pending fields of `g` that occur only in these phases; by default, all."""
         ending = [
             field for field in self.pending.values() if not phases or {*field.required, *field.optional} <= {*phases}
         ]
@@ -278,7 +278,7 @@ class RecordTable:
 
     @cached_property
     def copy_setup(self) -> Callable[..., Any]:
-        """`copy_setup(g, setup)`: copy the game options from a record with these fields."""
+        """`copy_setup(g, setup)`: copy the game options from a record that has these fields."""
         lines = []
         for field in (self.fields[name] for name in self.setup):
             if field.shape:
@@ -289,7 +289,7 @@ class RecordTable:
 
     @cached_property
     def fits_phase(self) -> Callable[..., Any]:
-        """`fits_phase(g)`: return whether the pending fields that are set fit the phase."""
+        """`fits_phase(g)`: return whether the pending fields are set as the phase requires and allows."""
 
         def lines() -> Iterator[str]:
             yield "phase = 1 << np.int64(g.phase)"
@@ -313,7 +313,7 @@ class RecordTable:
     # positions
 
     def pending_to_json(self, p: SimpleNamespace, **writers: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return the pending fields that are not empty, by key; `writers` convert the values of some keys."""
+        """Return the pending fields that are not empty, by key. `writers` convert the values of some keys."""
         found = {}
         for key, field in self.pending.items():
             value = getattr(p, field.name)
@@ -327,12 +327,12 @@ class RecordTable:
         """Read the pending fields into `p`.
 
         Args:
-            p: the record, with its phase.
-            data: the pending fields by key.
+            p: the record, whose phase is already set.
+            data: the pending fields, by key.
             phases: names of the phases.
             bounds: component bounds.
-            readers: functions for some keys, which return the value, or write it into `p` and return None. Every phase
-                allows a key with a reader that is not a pending field.
+            readers: functions for some keys, which either return the value, or write it into `p` and return None. If
+                such a key is not a pending field, it is allowed in every phase.
         """
         stated = {key: field for key, field in self.pending.items() if field.in_position}
         required = {key for key, field in stated.items() if p.phase in field.required}

@@ -1,4 +1,4 @@
-"""A single game as an object, for interactive use, search and tests. Each game has its own subclass."""
+"""Provide a single game as an object, for interactive use, search and tests. Each game has its own subclass."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["BoardGame", "IllegalActionError", "game_class", "make_game"]
 
 
 class IllegalActionError(UserError):
-    """An illegal action; the message names the action, the phase and the legal actions."""
+    """Raised for an illegal action. The message names the action, the phase and the legal actions."""
 
 
 class BoardGame:
     """A game in progress.
 
     Args:
-        config: configuration of the game; default: the standard game.
-        seed: any integer >= 0; the same seed deals the same game. None: fresh entropy.
-        stream: index of an independent game with the same seed; vector environments number their games.
+        config: game configuration. The default is the standard game.
+        seed: any integer >= 0. The same seed deals the same game; None draws a random seed.
+        stream: index that distinguishes independent games with the same seed, such as those of a vector environment.
 
     Attributes:
-        spec: specification of the game.
-        config: the configuration.
+        spec: game specification.
+        config: game configuration.
     """
 
     __slots__ = ("_mask", "_mask_fresh", "_states", "_step", "_tables", "config")
@@ -60,10 +60,10 @@ class BoardGame:
 
     @classmethod
     def from_state(cls, config: Any, state: Any) -> Self:
-        """Return a game that continues from a copy of a record, such as an element of a batch with the same components.
+        """Return a game that continues from a copy of a record, such as one game of a batch with the same components.
 
         Raises:
-            ValueError: if the record has the wrong type or number of players, or is not a valid game state.
+            ValueError: if the record has the wrong dtype or number of players, or is not a valid game state.
         """
         states = cls.spec.new_states(cls.spec.check_config(config), 1)
         dtype = getattr(state, "dtype", None)
@@ -78,7 +78,7 @@ class BoardGame:
 
     @classmethod
     def from_dict(cls, position: Mapping[str, Any]) -> Self:
-        """Return the game that `to_dict` wrote; ValueError names the key of an invalid position."""
+        """Return the game for a position from `to_dict`. Raise ValueError, naming the key, if it is invalid."""
         if cls.spec.from_dict is None:
             raise UserError(f"position: found one of {cls.spec.name}, expected a game that reads positions")
         game: Self = cls.spec.from_dict(position)
@@ -86,7 +86,7 @@ class BoardGame:
 
     @classmethod
     def _from_valid_state(cls, config: Any, state: Any) -> Self:
-        """Return a game from a validated record, without the checks of `from_state`."""
+        """Return a game for a validated record, without the checks of `from_state`."""
         game = cls.__new__(cls)
         states = cls.spec.new_states(config, 1)
         states[0] = state
@@ -97,7 +97,7 @@ class BoardGame:
 
     @property
     def state(self) -> Any:
-        """A view of the game's record, for tools; agents use `observation()`."""
+        """A view of the game's record, for tools. Agents should use `observation()`."""
         return self._states[0]
 
     @property
@@ -107,12 +107,12 @@ class BoardGame:
 
     @property
     def seat(self) -> int:
-        """The acting seat, or the last acting seat of a finished game."""
+        """The acting seat, or the seat that acted last if the game is over."""
         return int(self._states["seat"][0])
 
     @property
     def phase(self) -> str:
-        """The current phase, which determines the kinds of actions to choose from."""
+        """The current phase, which determines the possible action kinds."""
         return self.spec.phases[int(self._states["phase"][0])]
 
     @property
@@ -122,15 +122,15 @@ class BoardGame:
 
     @property
     def round(self) -> int:
-        """The current round, from 1."""
+        """The current round, counted from 1."""
         return int(self._states["round_number"][0])
 
     def action_mask(self) -> npt.NDArray[np.int8]:
-        """Return the action mask, int8 (ids,): 1 for each legal id. All zeros when the game is over."""
+        """Return the action mask, int8 (ids,), with 1 for each legal id. It is all zeros if the game is over."""
         return self._fresh_mask().copy()
 
     def legal_actions(self) -> npt.NDArray[np.int64]:
-        """Return the ids of the legal actions, ascending, int64. Empty when the game is over."""
+        """Return the ids of the legal actions in ascending order, int64. The array is empty if the game is over."""
         return self._fresh_mask().nonzero()[0]
 
     def _fresh_mask(self) -> npt.NDArray[np.int8]:
@@ -146,7 +146,7 @@ class BoardGame:
         return found
 
     def _specialized(self, kernel: Callable[..., Any], *others: Any) -> Callable[..., Any]:
-        """Return a kernel specialized for the tables, the record and its other arguments; see `specialize`."""
+        """Return a kernel that is specialized for the types of its arguments; see `specialize`."""
         key = kernel, self._tables.dtype, self._states.dtype
         found = _SPECIALIZED.get(key)
         if found is None:
@@ -154,7 +154,7 @@ class BoardGame:
         return found
 
     def observation(self, seat: int | None = None) -> npt.NDArray[np.int8]:
-        """Return the observation of a seat, int8 (F,); default: the acting seat."""
+        """Return the observation of a seat, int8 (F,). The default is the acting seat."""
         chosen = self.seat if seat is None else self.validate_seat(seat)
         out = np.zeros(self.spec.observation_size(self.config), np.int8)
         self._specialized(loops.observe_single, chosen, out)(self._tables, self._states, chosen, out)
@@ -167,7 +167,7 @@ class BoardGame:
     def ranks(self) -> npt.NDArray[np.int64]:
         """Return the rank of every seat if the game ended now, int64 (players,).
 
-        0 is the first rank. Tied players share a rank if the game has ties.
+        Rank 0 is first. Tied players share a rank if the game allows ties.
         """
         return self._scores_and_ranks()[1]
 
@@ -177,20 +177,20 @@ class BoardGame:
         return scores[0, : self.num_players], ranks[0, : self.num_players]
 
     def validate_seat(self, seat: int) -> int:
-        """Return a valid seat unchanged; ValueError for any other value."""
+        """Return a valid seat unchanged. Raise ValueError for any other value."""
         chosen = as_integer(seat)
         if chosen is None or not 0 <= chosen < self.num_players:
             raise ValueError(f"seat: found {seat!r}, expected 0 to {self.num_players - 1}")
         return chosen
 
     def validate_viewer(self, viewer: int | None) -> int | None:
-        """Return an observing seat, or None for all cards, unchanged; ValueError for any other value."""
+        """Return a valid seat, or None for all cards, unchanged. Raise ValueError for any other value."""
         if viewer is None or (as_integer(viewer) is not None and 0 <= viewer < self.num_players):
             return viewer
         raise ValueError(f"viewer: found {viewer!r}, expected None or a seat from 0 to {self.num_players - 1}")
 
     def to_dict(self, seat: int | None = None) -> dict[str, Any]:
-        """Return the game as plain data, or what one seat may see of it; ValueError if the game has no positions."""
+        """Return the game, or one seat's view of it, as a dict. Raise ValueError if the game has no positions."""
         if self.spec.to_dict is None:
             raise UserError(f"game: found {self.spec.name}, expected a game that writes positions")
         return self.spec.to_dict(self, seat)
@@ -201,7 +201,7 @@ class BoardGame:
         """Apply an action.
 
         Raises:
-            IllegalActionError: if the action is illegal; the game is unchanged.
+            IllegalActionError: if the action is illegal. The game is left unchanged.
         """
         mask = self._mask if self._mask_fresh else self._fresh_mask()
         step = self._step or self._find_step()
@@ -216,7 +216,7 @@ class BoardGame:
     # copies
 
     def clone(self) -> Self:
-        """Return an independent copy, including the random state: the same actions give the same game."""
+        """Return an independent copy. It includes the random state, so the same actions lead to the same game."""
         game = type(self).__new__(type(self))
         game._attach(self.config, copy_states(self._states))
         return game
@@ -235,7 +235,7 @@ class BoardGame:
         return _restored, (None if plain else type(self), self.config, self._states.tobytes())
 
     def __eq__(self, other: object) -> bool:
-        """Return whether game options and states are equal; reward types may differ."""
+        """Return whether the game options and the states are equal. The reward types may differ."""
         if not isinstance(other, BoardGame):
             return NotImplemented
         if type(self.config) is not type(other.config) or self._states.tobytes() != other._states.tobytes():
@@ -243,13 +243,13 @@ class BoardGame:
         return bool(self.config.replace(reward=other.config.reward) == other.config)
 
     def _repr_svg_(self) -> str | None:
-        """Return the picture of the game for notebooks, or None for a game without drawings."""
+        """Return the picture of the game for notebooks, or None if the game has no drawings."""
         return None if self.spec.render is None else str(self.spec.draw(self, "svg"))
 
     __hash__ = None  # type: ignore[assignment]  # games are mutable
 
     def __repr__(self) -> str:
-        """Return a line with players, round, phase and seat."""
+        """Return a one-line summary with the number of players, the round, the phase and the seat."""
         what = "over" if self.done else f"{self.phase} of seat {self.seat}"
         return f"{type(self).__name__}({self.num_players} players, round {self.round}, {what})"
 
@@ -261,7 +261,7 @@ _CLASSES: dict[str, type[BoardGame]] = {}
 
 
 def game_class(spec: GameSpec) -> type[BoardGame]:
-    """Return the class of single games, a generic one if the game does not define its own."""
+    """Return the class of single games, which is generic if the game does not define its own class."""
     return _CLASSES.get(spec.name) or type("Game", (BoardGame,), {"__slots__": (), "spec": spec})
 
 
@@ -269,13 +269,13 @@ def make_game(name: str, seed: int | None = None, **options: Any) -> BoardGame:
     """Return a new game, as in ``make_game(name, seed=7, num_players=3)``.
 
     Args:
-        name: name of a registered game; the error for an unknown name lists them.
-        seed: any integer >= 0; None: fresh entropy.
-        options: keys of the game's configuration.
+        name: name of a registered game. The error message for an unknown name lists all names.
+        seed: any integer >= 0, or None for a random seed.
+        options: values for keys of the game's configuration.
 
     Raises:
-        UserError: (a ValueError) for an unknown game.
-        ConfigError: (a ValueError) for an unknown key or an invalid value.
+        UserError: (a ValueError) if the game is unknown.
+        ConfigError: (a ValueError) if a key is unknown or a value is invalid.
     """
     spec = spec_by_name(name)
     return spec.game(spec.config.from_dict(options), seed)

@@ -1,15 +1,15 @@
-"""The decorator of all compiled functions, and the only place that sets compiler flags.
+"""Provide the decorator of all compiled functions. Only this module sets compiler flags.
 
 Compiled code is cached on disk (`compile_cache`) until the sources change.
 
 Environment variables
 ---------------------
 HELSINKI_DEBUG=1
-    Check every array index. Without this check, an index out of range reads arbitrary memory.
+    Check every array index. Without this check, an index that is out of range reads arbitrary memory.
 NUMBA_DISABLE_JIT=1
-    Run every kernel as plain Python: slow, for debuggers and branch coverage.
+    Run every kernel as plain Python. This is slow, but works with debuggers and branch coverage.
 HELSINKI_CACHE_DIR
-    Folder for the compiled code. Default: the user's cache folder.
+    Folder for the compiled code. The default is the user's cache folder.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DEBUG = os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0")
 JIT = not numba.config.DISABLE_JIT
 
 if not JIT:  # pragma: no branch  # coverage is measured without the compiler
-    # Compiled integers wrap around silently, which the random generator relies on.
+    # The random number generator relies on integers that wrap around silently, as they do in compiled code.
     np.seterr(over="ignore")
 
 
@@ -49,7 +49,7 @@ CACHE_FOLDER = compile_cache.open_folder(compile_cache.source_digest(f"debug={DE
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function with the project's flags: without the GIL, without fast-math, cached on disk."""
+    """Compile a function with the project's flags: without the GIL and fast-math, and cached on disk."""
     if not JIT:
         return function
     return _compiled(function)  # pragma: no cover  # see above
@@ -60,28 +60,28 @@ _SHORT = 48
 
 
 def _is_inlined(function: Callable[..., Any]) -> bool:  # pragma: no cover  # see above
-    """Return whether a kernel is short and has no branches, so that inlining it takes no extra compile time."""
+    """Return whether a kernel is short and has no branches, so that inlining it adds no compile time."""
     code = list(dis.get_instructions(function))
     return len(code) < _SHORT and not any(step.opcode in dis.hasjrel or step.opcode in dis.hasjabs for step in code)
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:  # pragma: no cover  # see above
     source = compile_cache.source_of(function)
-    # Kernels of the project allocate nothing. Without reference counting, they run 1.16 times as fast.
+    # The project's kernels allocate nothing. Without reference counting, they run 1.16 times as fast.
     options = _OPTIONS | {"_nrt": not compile_cache.is_project_file(source)}
     if _is_inlined(function):
         options["inline"] = "always"
     dispatcher = Kernel(function, targetoptions=options)
-    if os.path.exists(source):  # code from an interpreter session is compiled every time
+    if os.path.exists(source):  # code from an interactive session is compiled every time
         dispatcher.enable_cache_in(compile_cache.folder_for(source, CACHE_FOLDER))
     return dispatcher
 
 
 def specialize(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """Return a kernel specialized for the types of these arguments, which saves half a microsecond per call.
+    """Return a kernel that is specialized for the types of these arguments, which saves half a microsecond per call.
 
-    The result does not check its argument types. The caller must always pass the same types, because an array of
-    another type would be misread.
+    The result does not check the types of its arguments. The caller must always pass the same types, because an array
+    of another type would be misread.
     """
     if not JIT:
         return function
@@ -90,7 +90,7 @@ def specialize(function: Callable[..., Any], *arguments: Any) -> Callable[..., A
 
 
 class _Announcer(event.Listener):  # pragma: no cover  # see above
-    """Prints one notice if compiling takes more than two seconds."""
+    """A listener that prints one notice if compiling takes more than two seconds."""
 
     PATIENCE = 2.0
 
@@ -105,7 +105,7 @@ class _Announcer(event.Listener):  # pragma: no cover  # see above
         self._look(event)
 
     def _look(self, event: event.Event) -> None:
-        """Print the notice if it is due; compiling a kernel starts and ends the compilation of many others."""
+        """Print the notice if it is due. Compiling one kernel starts and ends the compilation of many others."""
         function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
         if self.silent or not str(getattr(function, "__module__", "")).startswith("helsinki_env"):
             return
@@ -125,17 +125,16 @@ if JIT:  # pragma: no cover  # see above
 
 
 def silence_compile_notice() -> None:
-    """Disable the notice about compiling, for callers that show their own."""
+    """Disable the notice about compiling, for callers that show their own notice."""
     _announcer.silent = True
 
 
 # The compiler
 #
 # By default, Numba generates machine code and wrappers for every called function, although LLVM inlines callees into
-# their callers. Here, called kernels are only lowered to LLVM IR, and only kernels called by Python become machine
-# code.
-# This takes less than half the time, and the code is as fast. The classes depend on Numba internals, hence the upper
-# bound of its version in `pyproject.toml`.
+# their callers. Here, called kernels are only lowered to LLVM IR, and machine code is generated only for kernels that
+# are called from Python. This takes less than half the time, and the code is equally fast. The classes depend on Numba
+# internals, so `pyproject.toml` sets an upper bound for the version of Numba.
 
 _SHORT_INTEGERS = frozenset({types.int8, types.int16, types.int32})
 
@@ -144,7 +143,7 @@ class KernelLibrary(JITCodeLibrary):  # pragma: no cover
     """The LLVM IR of a kernel and of the kernels that it calls."""
 
     def finalize(self) -> None:
-        """Link the called kernels, without optimization or code generation; UnsupportedError if calls form a cycle."""
+        """Link the called kernels, without generating code. Raise UnsupportedError if calls form a cycle."""
         self._raise_if_finalized()
         for variable in self._final_module.global_variables:
             if variable.name.startswith(RuntimeLinker.PREFIX):
@@ -164,10 +163,10 @@ class _ForKernels(Compiler):  # pragma: no cover
 
 
 class _LockingDispatcher(CPUDispatcher):  # pragma: no cover
-    """Dispatcher that waits while another process compiles the same kernel."""
+    """A dispatcher that waits while another process compiles the same kernel."""
 
     def compile(self, signature: Any) -> Any:
-        """Compile for a signature, or load the cached result."""
+        """Compile the kernel for a signature, or load the cached result."""
         try:
             return super().compile(signature)
         finally:
@@ -176,12 +175,12 @@ class _LockingDispatcher(CPUDispatcher):  # pragma: no cover
 
 
 class _CalleeDispatcher(_LockingDispatcher):  # pragma: no cover
-    """Dispatcher for calls from other kernels."""
+    """A dispatcher for calls from other kernels."""
 
     def add_overload(self, result: CompileResult) -> None:
         """Register a signature for the calling kernels."""
         if result.entry_point is None:  # just compiled
-            result = result._replace(entry_point=object())  # a key; there is no machine code
+            result = result._replace(entry_point=object())  # only a key, because there is no machine code
             self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
         self.overloads[tuple(result.signature.args)] = result
 
@@ -209,7 +208,7 @@ class _BitcodeCache(KernelCache):  # pragma: no cover
 
 
 class Kernel(_LockingDispatcher):  # pragma: no cover
-    """A compiled function for calls from Python; `for_kernels` is the dispatcher for calls from kernels."""
+    """A compiled function for calls from Python. `for_kernels` is the dispatcher for calls from other kernels."""
 
     def __init__(
         self,
@@ -229,11 +228,11 @@ class Kernel(_LockingDispatcher):  # pragma: no cover
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return the call template for kernels that call this one.
 
-        A kernel is compiled once for all constants of a type, and once for signed integers of all sizes, because the
-        compiler computes with 64 bits.
+        A kernel is compiled only once for all constants of a type, and only once for signed integers of all sizes,
+        because Numba computes with 64-bit integers.
         """
         args = tuple(types.unliteral(arg) for arg in args)  # type: ignore[attr-defined]  # Numba is not typed
-        if not self.is_compiling:  # a recursive call must keep the types that are being compiled
+        if not self.is_compiling:  # a recursive call must use the types that are being compiled
             args = tuple(types.int64 if arg in _SHORT_INTEGERS else arg for arg in args)
         return self.for_kernels.get_call_template(args, kws)
 

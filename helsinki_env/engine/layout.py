@@ -1,4 +1,4 @@
-"""Layouts of observations and actions: offsets, meanings, and documentation pages."""
+"""Describe the layouts of observations and actions: offsets, meanings, and documentation pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ObservationField:
-    """A named field of the observation: offset, shape and meaning."""
+    """A named field of the observation, with its offset, shape and meaning."""
 
     name: str
     start: int
@@ -37,19 +37,19 @@ class ObservationField:
 
     @property
     def slice(self) -> slice:
-        """The slice of the field."""
+        """The slice of the observation that holds the field."""
         return slice(self.start, self.start + self.size)
 
 
 @dataclass(frozen=True)
 class ObservationLayout:
-    """The fields of an observation in order; `size` is its length F."""
+    """The fields of an observation, in order. `size` is the length of the observation, F."""
 
     fields: tuple[ObservationField, ...]
     size: int
 
     def __getitem__(self, name: str) -> ObservationField:
-        """Return a field by name; KeyError for an unknown name."""
+        """Return a field by name. Raise KeyError if the name is unknown."""
         for field in self.fields:
             if field.name == name:
                 return field
@@ -66,7 +66,7 @@ class ObservationLayout:
         return {field.name: obs[..., field.slice].reshape(*lead, *field.shape) for field in self.fields}
 
     def markdown(self) -> str:
-        """Return the table of fields for the documentation."""
+        """Return the Markdown table of the fields, for the documentation."""
         lines = ["| field | entries | shape | meaning |", "| --- | --- | --- | --- |"]
         for field in self.fields:
             where = f"{field.start} to {field.start + field.size - 1}"
@@ -75,7 +75,7 @@ class ObservationLayout:
 
 
 def make_layout(fields: Iterable[tuple[str, tuple[int, ...], str]]) -> ObservationLayout:
-    """Return the layout of consecutive fields, given name, shape and meaning of each."""
+    """Return the layout of consecutive fields, given as (name, shape, meaning)."""
     placed: list[ObservationField] = []
     start = 0
     for name, shape, meaning in fields:
@@ -87,11 +87,11 @@ def make_layout(fields: Iterable[tuple[str, tuple[int, ...], str]]) -> Observati
 def unpack_seat_sets(
     flags: npt.NDArray[np.int8], shape: tuple[int, ...], viewers: npt.NDArray[np.int64], seats: int
 ) -> npt.NDArray[np.int16]:
-    """Return one set for each seat, int16 (B, seats), in which bit i is member i.
+    """Return one set for each seat, int16 (B, seats), with bit i for member i.
 
     Args:
-        flags: flags of the members by seat relative to the viewer, int8 (B, 4 n).
-        shape: shape of a row, (4, n), n at most 15.
+        flags: flags of the members for each seat, beginning with the viewer, int8 (B, 4 n).
+        shape: shape of a row, (4, n), where n is at most 15.
         viewers: observing seats, int64 (B,).
         seats: number of seats.
     """
@@ -103,10 +103,10 @@ def unpack_seat_sets(
 
 @dataclass(frozen=True)
 class ActionTable:
-    """The action table: maps integers to actions, ``id = offset(kind) + argument``.
+    """The mapping between integers and actions, ``id = offset(kind) + argument``.
 
     Attributes:
-        kinds: names of the kinds, in id order.
+        kinds: names of the action kinds, in id order.
         sizes: number of actions of each kind.
     """
 
@@ -115,7 +115,7 @@ class ActionTable:
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
-        """First id of each kind."""
+        """The first id of each kind."""
         return tuple(sum(self.sizes[:kind]) for kind in range(len(self.sizes)))
 
     @cached_property
@@ -125,17 +125,17 @@ class ActionTable:
 
     @cached_property
     def kind_of(self) -> npt.NDArray[np.int16]:
-        """Kind of every id, shape (size,)."""
+        """The kind of every id, shape (size,)."""
         return np.repeat(np.arange(len(self.kinds), dtype=np.int16), self.sizes)
 
     def encode(self, kind: int, argument: int = 0) -> int:
-        """Return the id of an action; ValueError if the argument is out of range for the kind."""
+        """Return the id of an action. Raise ValueError if the argument is out of range for the kind."""
         if not 0 <= argument < self.sizes[kind]:
             raise ValueError(f"{self.kinds[kind]} takes an argument from 0 to {self.sizes[kind] - 1}, not {argument}")
         return self.offsets[kind] + argument
 
     def decode(self, action: int) -> tuple[int, int]:
-        """Return (kind, argument) of an id; ValueError if the id is out of range."""
+        """Return the (kind, argument) of an id. Raise ValueError if the id is out of range."""
         if not 0 <= action < self.size:
             raise ValueError(f"action {action} does not exist: ids run from 0 to {self.size - 1}")
         kind = int(self.kind_of[action])
@@ -145,7 +145,7 @@ class ActionTable:
 def action_table_lines(
     kinds: Iterable[tuple[str, int]], arguments: Mapping[str, str], action_to_string: Callable[[int], str]
 ) -> list[str]:
-    """Return the Markdown table of action kinds, given the number of ids and the meaning of the argument of each."""
+    """Return the Markdown table of action kinds, given each kind's number of ids and the meaning of its argument."""
     lines = ["| kind | ids | argument | first and last as text |", "| --- | --- | --- | --- |"]
     first = 0
     for name, size in kinds:
@@ -158,7 +158,7 @@ def action_table_lines(
 
 
 def observation_page(title: str, layout: ObservationLayout, unpack: str, notes: Iterable[str] = ()) -> str:
-    """Return the page of the observation's fields, as Markdown."""
+    """Return the Markdown page that lists the fields of the observation."""
     lines = [
         f"# {title}",
         "",

@@ -1,7 +1,7 @@
-"""The range of every field of a game's records, to validate untrusted records.
+"""Check the range of every field in untrusted game records.
 
 Kernels use field values as array indices, and Python code uses them as shift amounts and loop bounds. The validation of
-a record therefore starts with these ranges. A game registers them with `register_limits`, by the dtype of its records.
+a record therefore starts with range checks. A game registers its ranges for its record dtype with `register_limits`.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from helsinki_env.engine.states import States
 
 @dataclass(frozen=True)
 class Limits:
-    """The smallest and largest value of each field, records (1,), for one component file."""
+    """The smallest and largest value of each field, as records (1,), and the number of actions."""
 
     num_actions: int
     least: States
     most: States
 
 
-#: Dtype of the tables, and the function that returns the limits for given tables, by record dtype.
+#: For each record dtype, the dtype of the tables and the function that returns the limits for given tables.
 _BY_DTYPE: dict[np.dtype[Any], tuple[np.dtype[Any], Callable[[Any], Limits]]] = {}
 
 
 def register_limits(dtype: np.dtype[Any], tables: np.dtype[Any], limits: Callable[[Any], Limits]) -> None:
-    """Register the ranges of a record type; `limits` takes a tables record, whose dtype is `tables`."""
+    """Register the ranges of a record dtype. `limits` returns them for a tables record of dtype `tables`."""
     _BY_DTYPE[dtype] = tables, limits
 
 
 def limits_of(tables: Any, dtype: np.dtype[Any]) -> Limits | None:
-    """Return the limits of a record type, or None if its game has none; ValueError for the tables of another game."""
+    """Return the limits of a record dtype, or None if there are none. Raise ValueError for another game's tables."""
     if dtype not in _BY_DTYPE:
         return None
     kind, limits = _BY_DTYPE[dtype]
@@ -48,17 +48,17 @@ def limits_of(tables: Any, dtype: np.dtype[Any]) -> Limits | None:
 
 
 def fail_field(b: int, name: str, found: Any, expected: str) -> NoReturn:
-    """Raise ValueError for a field of a record."""
+    """Raise ValueError for an invalid field of a record."""
     raise ValueError(f"states: game {b}: {name}: found {brief(np.asarray(found).tolist())}, expected {expected}")
 
 
 @kernel
 def _first_outside(words, halves, small, low_words, low_halves, low_small, most_words, most_halves, most_small, ends):
-    """Return the index of the first record with a field outside its range, or the number of records.
+    """Return the index of the first record with a field out of range, or the number of records if there is none.
 
     The fields are read as unsigned integers, so a value below the minimum wraps around to one above the maximum.
     """
-    # Unsigned indices need no check for negative values, so the compiler can vectorize the loops.
+    # Unsigned indices cannot be negative, so the compiler can vectorize the loops.
     of_words, of_halves, begin, end = ends[0] // 8, ends[1] // 2, np.uint64(ends[1]), np.uint64(ends[2])
     for b in range(len(small)):
         outside = False
@@ -81,7 +81,7 @@ def _views(states: States) -> list[npt.NDArray[Any]]:
 
 @lru_cache(maxsize=16)
 def _ends(dtype: np.dtype[Any]) -> npt.NDArray[np.int64]:
-    """Return the byte offsets at which the 8-, 2- and 1-byte fields end."""
+    """Return the byte offsets of the ends of the 8-byte, 2-byte and 1-byte fields."""
     fields: dict[str, Any] = dict(dtype.fields or {})
     ends, end = [], 0
     for width in (8, 2, 1):
@@ -93,16 +93,16 @@ def _ends(dtype: np.dtype[Any]) -> npt.NDArray[np.int64]:
 
 
 def first_out_of_range(states: States, limits: Limits) -> int:
-    """Return the index of the first record with a field outside its range, or the number of records."""
+    """Return the index of the first record with a field out of range, or the number of records if there is none."""
     low, most = ([view[0] for view in _views(record)] for record in (limits.least, limits.most))
     spans = [high - least for high, least in zip(most, low, strict=True)]
     return int(_first_outside(*_views(states), *low, *spans, _ends(states.dtype)))
 
 
 def check_ranges(states: States, tables: Any, names: Sequence[str] | None = None) -> None:
-    """Check that every field of records, (B,), or every field in `names`, is in its range; ValueError otherwise.
+    """Raise ValueError if any field of records, (B,), or any field in `names`, is outside its range.
 
-    `tables` is ``config.tables[0]``. Records of a game without registered ranges are not checked.
+    `tables` is ``config.tables[0]``. Records of games without registered ranges are not checked.
     """
     limits = limits_of(tables, states.dtype)
     if limits is None:

@@ -1,6 +1,6 @@
-"""Loops over batches of records of any game: deal, step, observe, score.
+"""Loop over batches of records of any game: deal, step, observe and score.
 
-Every game has its own random state, so threads can process slices of a batch independently with the same results.
+Every game has its own random state, so the results do not change if threads process slices of a batch independently.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def _clear_and_observe(t, g, viewer, out):
 write_mask = OverloadedKernel("write_mask", _clear_and_mark)
 """`write_mask(t, g, mask)`: write 1 for each legal id and 0 for all others into `mask`, int8 (ids,).
 
-The default clears the mask and calls `mark_legal`; a game may register a faster kernel."""
+By default, the mask is cleared and passed to `mark_legal`. A game may register a faster kernel."""
 
 observe = OverloadedKernel("observe", _clear_and_observe)
-"""`observe(t, g, viewer, out)`: write a seat's observation into `out`, int8 (F,), overwriting every entry.
+"""`observe(t, g, viewer, out)`: write a seat's observation into `out`, int8 (F,), and overwrite every entry.
 
-The default clears `out` and calls `write_observation`; a game may register a faster kernel."""
+By default, `out` is cleared and passed to `write_observation`. A game may register a faster kernel."""
 
 
 @kernel
@@ -68,10 +68,10 @@ def _observe_whole(t, g, viewer, out, turned):
 
 
 update_observation = OverloadedKernel("update_observation", _observe_whole)
-"""`update_observation(t, g, viewer, out, turned)`: update `out`, which holds an earlier observation of the same deal.
+"""`update_observation(t, g, viewer, out, turned)`: update `out`, an earlier observation of the same deal.
 
-`turned`: whether the earlier observation was from another seat. If not, the viewer has been the acting seat ever since.
-The default rewrites everything; a game may register a kernel that skips unchanged entries."""
+`turned` is true if the earlier observation was from another seat. Otherwise, the viewer has been the acting seat ever
+since. By default, all entries are rewritten. A game may register a kernel that skips unchanged entries."""
 
 
 @kernel
@@ -81,15 +81,15 @@ def _observe_on_lane_0(t, g, viewer, out, lane, lanes):
 
 
 observe_part = OverloadedKernel("observe_part", _observe_on_lane_0)
-"""`observe_part(t, g, viewer, out, lane, lanes)`: write the share of one lane of the entries of `observe`.
+"""`observe_part(t, g, viewer, out, lane, lanes)`: write one lane's share of the entries of `observe`.
 
-On a GPU, the 32 threads of a warp share the work on a game. By default lane 0 writes everything; a game may register a
-parallel kernel."""
+On a GPU, the 32 threads of a warp share the work for a game. By default, lane 0 writes all entries. A game may register
+a parallel kernel."""
 
 
 @kernel
 def batch_deal(t, states, seeds, streams, episodes):
-    """Deal every game of `states`, (B,); seeds, streams and episodes are uint64 (B,)."""
+    """Deal every game of `states`, (B,). Seeds, streams and episodes are uint64 (B,)."""
     for b in range(len(states)):
         deal(t, states[b], initial_state(seeds[b], streams[b], episodes[b]))
 
@@ -110,10 +110,10 @@ def batch_observe(t, states, viewers, out):
 
 @kernel
 def batch_step(t, states, actions, masks):
-    """Step every game that is not over and write its new mask.
+    """Step every game that is not over, and write its new mask.
 
     `actions` is int64 (B,). `masks`, int8 (B, ids), holds the legal actions and is overwritten with the new masks.
-    Return -1, or the index of the first game whose action is illegal; the games before it have been stepped.
+    Return -1, or the index of the first game whose action is illegal. The games before it have already been stepped.
     """
     for b in range(len(states)):
         g = states[b]
@@ -129,21 +129,22 @@ def batch_step(t, states, actions, masks):
 
 @kernel
 def deal_single(tables, states, setup, seed, stream, episode):
-    """Deal one game with the options of a record; tables, states and setup are arrays (1,)."""
+    """Deal one game with the options of a record. `tables`, `states` and `setup` are arrays of shape (1,)."""
     copy_setup(states[0], setup[0])
     deal(tables[0], states[0], initial_state(seed, stream, episode))
 
 
-#: An invalid action for which `step_single` only writes the mask.
+#: An invalid action that makes `step_single` write only the mask.
 MASK_ONLY = -(2**63)
 
 
 @kernel
 def step_single(tables, states, action, mask):
-    """Step one game that is not over and write its new mask; return whether the action was legal (else no change).
+    """Step one game that is not over, and write its new mask. Return False, without changes, if the action is illegal.
 
-    `tables` and `states` are arrays (1,), because Numba unboxes an array ten times as fast as a record. `mask`, int8
-    (ids,), holds the legal actions and is overwritten. `MASK_ONLY` is illegal, but the mask is written.
+    `tables` and `states` are arrays of shape (1,), because Numba unboxes an array ten times as fast as a record.
+    `mask`, int8 (ids,), holds the legal actions and is overwritten. For the illegal action `MASK_ONLY`, only the mask
+    is written.
     """
     legal = 0 <= action < len(mask) and mask[action] != 0
     if legal:
@@ -156,7 +157,7 @@ def step_single(tables, states, action, mask):
 
 @kernel
 def observe_single(tables, states, seat, out):
-    """Write a seat's observation of one game into `out`, int8 (F,); tables and states as for `step_single`."""
+    """Write a seat's observation of one game into `out`, int8 (F,). The other arguments are as for `step_single`."""
     observe(tables[0], states[0], seat, out)
 
 
@@ -172,9 +173,9 @@ def batch_scores(t, states, scores, ranks):
 
 @kernel
 def batch_reconstruct(t, observations, states):
-    """Set a record from each observation, int8 (B, F).
+    """Fill one record from each observation, int8 (B, F).
 
-    Return (-1, -1), or the index of the first inconsistent observation and the result of `reconstruct_state` for it.
+    Return (-1, -1), or the index of the first inconsistent observation and its result from `reconstruct_state`.
     """
     for b in range(len(states)):
         error = reconstruct_state(t, states[b], observations[b])
@@ -185,9 +186,9 @@ def batch_reconstruct(t, observations, states):
 
 @kernel
 def batch_determinize(t, states, viewers, keys, scratch, mask):
-    """Sample the cards hidden from seat `viewers[b]`, int64 (B,), in every game; `keys` are uint64 (B,).
+    """Sample the cards hidden from seat `viewers[b]`, int64 (B,), in every game. `keys` are uint64 (B,).
 
-    Return -1, or the index of the first game without a consistent deal.
+    Return -1, or the index of the first game that has no consistent deal.
     """
     for b in range(len(states)):
         if not determinize_state(t, states[b], viewers[b], keys[b], scratch, mask):

@@ -1,8 +1,8 @@
-"""The observation of a seat as a table: its sections in order, and the record fields that each section shows.
+"""Define the observation of a seat as a table of sections, each of which shows fields of the record.
 
 The table provides the layout of the observation, the largest value and the divisor of each entry, and three kernels:
 `write` writes the fields with SIMD operations, `write_part` writes the share of one GPU lane, and `read` reads the
-fields back. The game itself writes boards and hidden cards, in sections that show no field.
+fields back. Sections without fields, such as the boards, are written by the game itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NEXT_SEAT = "seat = seat + 1 if seat + 1 < players else np.int64(0)"
 
 @dataclass(frozen=True)
 class Computed:
-    """An entry computed by an expression of `t`, `g`, `viewer` and, in a section by seat, `seat`."""
+    """An entry computed from an expression in `t`, `g`, `viewer` and, in a section with a row for each seat, `seat`."""
 
     name: str
     expression: str
@@ -38,15 +38,15 @@ class Computed:
 
     @property
     def entry_names(self) -> list[str]:
-        """The name of the entry."""
+        """The name of the entry, as a list."""
         return [self.name]
 
     def entry_highs(self, bounds: Any) -> npt.NDArray[Any]:
-        """Return the largest value of the entry, (1,)."""
+        """Return the largest value of the entry, shape (1,)."""
         return np.array([getattr(bounds, self.high) if isinstance(self.high, str) else self.high])
 
     def entry_scales(self) -> npt.NDArray[Any]:
-        """Return the divisor of the entry for networks, (1,)."""
+        """Return the divisor that normalizes the entry for networks, shape (1,)."""
         return np.array([self.high if self.scale is None else self.scale])
 
 
@@ -56,11 +56,11 @@ class Section:
 
     Args:
         name: name of the section.
-        description: description in the documentation; the names of the entries replace `{}`.
-        shows: a field, or several fields and computed entries; () if the game writes the section.
-        shape: shape of the section; default: derived from the fields.
-        high, scale: largest value and divisor of the entries of a section that the game writes.
-        own: whether the section shows only the viewer's row of a field by seat.
+        description: description for the documentation, in which `{}` is replaced by the names of the entries.
+        shows: one field, or several fields and computed entries; () if the game writes the section.
+        shape: shape of the section. By default, it is derived from the fields.
+        high, scale: largest value and divisor of the entries, for a section that the game writes.
+        own: whether the section shows only the viewer's row of a field that has a row for each seat.
     """
 
     name: str
@@ -73,13 +73,13 @@ class Section:
 
 
 def boards_section(planes: Sequence[str], rows: int, columns: int, last_code: int, tiles: int) -> Section:
-    """Return the section of all boards: planes of tile codes, of tiles in the order built, and two planes of flags.
+    """Return the section of all boards: a plane of tile codes, a plane of tile numbers, and two planes of flags.
 
     Args:
         planes: names of the four planes.
         rows: number of rows of a board.
-        columns: number of columns.
-        last_code: largest code of a tile.
+        columns: number of columns of a board.
+        last_code: largest tile code.
         tiles: maximum number of numbered tiles on a board.
     """
     return Section(
@@ -97,9 +97,9 @@ _spread_flags, _spread_half = spreader(64), spreader(32)
 
 @kernel
 def write_planes(out, at, size, codes, numbers, marks, coats):
-    """Write the planes of a board of `size` cells with SIMD operations, and nothing after them.
+    """Write the planes of a board of `size` cells with SIMD operations, without writing beyond them.
 
-    `codes` and `numbers` have one set of cells for each binary digit; `marks` and `coats` are sets.
+    `codes` and `numbers` contain one set of cells for each bit; `marks` and `coats` are sets of cells.
     """
     _spread_codes(out, at, codes)
     _spread_numbers(out, at + size, numbers)
@@ -121,12 +121,12 @@ def write_planes_part(out, at, size, codes, numbers, marks, coats, lane, lanes):
 
 
 class ObservationTable:
-    """The observation of a record.
+    """The sections of an observation, with the kernels that write and read them.
 
     Args:
-        record: the fields.
-        sections: the sections in order.
-        functions: kernels that computed entries call, by name.
+        record: the fields of the record.
+        sections: the sections, in order.
+        functions: kernels that computed entries may call, by name.
     """
 
     def __init__(
@@ -149,12 +149,12 @@ class ObservationTable:
             one.place(self.layout[one.section.name].start, self.layout.size)
 
     def entry_names(self, section: str) -> tuple[str, ...]:
-        """Return the names of the entries of a section, for one seat."""
+        """Return the names of the entries that a section has for one seat."""
         parts = next(one.parts for one in self._sections if one.section.name == section)
         return tuple(name for part in parts for name in part.entry_names)
 
     def highs(self, bounds: Any) -> npt.NDArray[np.uint8]:
-        """Return the largest value of each entry, (F,), given the component bounds; the smallest is 0."""
+        """Return the largest value of each entry, (F,), given the component bounds. The smallest is 0."""
         if bounds not in self._highs:
             parts = [
                 one.filled(one.section.high, [part.entry_highs(bounds) for part in one.parts]) for one in self._sections
@@ -163,13 +163,13 @@ class ObservationTable:
         return self._highs[bounds]
 
     def scales(self) -> npt.NDArray[np.float32]:
-        """Return the divisor of each entry for networks, (F,)."""
+        """Return the divisor that normalizes each entry for networks, (F,)."""
         return np.concatenate(
             [one.filled(one.section.scale, [part.entry_scales() for part in one.parts]) for one in self._sections]
         ).astype(np.float32)
 
     def entry_name(self, entry: int) -> str:
-        """Return section and indices of an entry, as in ``table[3]``."""
+        """Return the section and the indices of an entry, such as ``table[3]``."""
         field = next(field for field in reversed(self.layout.fields) if field.start <= entry)
         return f"{field.name}{[int(i) for i in np.unravel_index(entry - field.start, field.shape)]}"
 
@@ -192,7 +192,7 @@ class ObservationTable:
     def write(self) -> Callable[..., Any]:
         """`write(t, g, viewer, out, dealt)`: write the sections that show fields; if `dealt`, also clear unused seats.
 
-        Up to 15 entries after a section are overwritten, so the game writes its own later sections afterwards.
+        Up to 15 entries after a section may be overwritten, so the game must write its own later sections afterward.
         """
 
         def lines() -> Iterator[str]:
@@ -245,9 +245,10 @@ class ObservationTable:
 
     @cached_property
     def read(self) -> Callable[..., Any]:
-        """`read(g, obs, players, viewer)`: fill a record from an observation; fields not shown become empty.
+        """`read(g, obs, players, viewer)`: fill a record from an observation; fields that are not shown become empty.
 
-        One digit without the other gives -2. Sets are read 16 entries at a time, so no set is in the last 15 entries.
+        If only one of the two digits of a number is set, the number becomes -2, which fits no phase. Sets are read 16
+        entries at a time, so a set must not begin in the last 15 entries.
         """
 
         def lines() -> Iterator[str]:
@@ -267,7 +268,7 @@ class ObservationTable:
 
 
 class _Section:
-    """A section with its parts; `place` sets `start`, its first entry, and `size`, the length of the observation."""
+    """A section with its parts. `start` is its first entry, and `size` the length of the whole observation."""
 
     def __init__(self, section: Section, parts: tuple[Field | Computed, ...], record: RecordTable) -> None:
         self.section, self.parts, self.record = section, parts, record
@@ -279,12 +280,12 @@ class _Section:
         self.start = self.size = 0
 
     def place(self, start: int, size: int) -> None:
-        """Set the position in an observation of a given length."""
+        """Set the first entry of the section and the length of the whole observation."""
         self.start, self.size = start, size
 
     @property
     def at_turn(self) -> str:
-        """First entry of the seat `turn` places after the viewer."""
+        """Expression for the first entry of the seat that is `turn` seats after the viewer."""
         return f"{self.start} + {self.per_seat} * turn"
 
     @property
@@ -298,7 +299,7 @@ class _Section:
         return any(field.length > 1 for field in self.fields)
 
     def _readable(self, field: Field) -> int:
-        """Return the number of bytes from the row of the last seat of a field to the end of the record."""
+        """Return the number of bytes from the last seat's row of a field to the end of the record."""
         dtype = self.record.dtype
         assert dtype.fields is not None
         assert dtype[field.name].base.itemsize == 1
@@ -306,7 +307,7 @@ class _Section:
         return dtype.itemsize - dtype.fields[field.name][1] - last_row
 
     def filled(self, default: Any, of_parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """Return a value for each entry: `default`, or the values of the parts, repeated for each seat."""
+        """Return a value for each entry: `default`, or the values of the parts if there are any, for each seat."""
         size = int(np.prod(self.shape))
         if not of_parts:
             return np.ravel(np.broadcast_to(default, self.shape))
@@ -314,7 +315,7 @@ class _Section:
         return np.tile(values, size // len(values))
 
     def _placed(self, at: str) -> Iterator[tuple[str, str, Field | Computed]]:
-        """Yield the first entry, expression and part, for each part."""
+        """Yield (first entry, expression, part) for each part."""
         done = 0
         for part in self.parts:
             if isinstance(part, Computed):
@@ -345,14 +346,14 @@ class _Section:
                 yield f"spread_16(out, {where}, ({members},))"
 
     def plain_lines(self, at: str, first: str = "0", step: str = "1") -> list[str]:
-        """Return the lines that write the section entry by entry: all of them, or the share of a lane."""
+        """Return the lines that write the section entry by entry: all entries, or the share of a lane."""
         return [
             line for where, value, part in self._placed(at) for line in _single_entries(where, value, part, first, step)
         ]
 
     @property
     def entry_value(self) -> str:
-        """Expression of entry `i` of the row of `seat`, if the section shows a single field by seat."""
+        """Expression for entry `i` of a seat, if the section shows a single field with a row for each seat."""
         field = self.fields[0]
         if field.members:
             return f"np.int64(g.{field.name}[seat]) >> i & 1"
@@ -366,7 +367,7 @@ class _Section:
 
 
 def _widths(entries: int, room: int) -> Iterator[tuple[int, int]]:
-    """Split entries into blocks, (offset, width), with powers of two as widths; the last one may end in the room."""
+    """Split entries into blocks (offset, width) whose widths are powers of two; the last may extend into the room."""
     done = 0
     while done < entries:
         width = min(_WIDTHS[-1], 1 << (entries - done - 1).bit_length())
@@ -383,7 +384,7 @@ def _plus(text: str, number: int) -> str:
 
 
 def _item(value: str, index: str) -> str:
-    """Return the expression of an element of a field, or of one row of a field."""
+    """Return the expression for an element of a field or of a row of a field."""
     return f"{value[:-1]}, {index}]" if value.endswith("]") else f"{value}[{index}]"
 
 
@@ -392,7 +393,7 @@ def _clear(at: str, entries: int, room: int) -> Iterator[str]:
 
 
 def _packed(at: str, values: list[str]) -> Iterator[str]:
-    """Return the lines that write small numbers, eight per store, and the remaining ones one by one."""
+    """Return the lines that write small numbers, eight per store, and the remaining numbers one by one."""
     for done in range(0, len(values), 8):
         some = values[done : done + 8]
         if len(some) < 8:
@@ -404,7 +405,7 @@ def _packed(at: str, values: list[str]) -> Iterator[str]:
 
 
 def _values(value: str, part: Field | Computed) -> list[str]:
-    """Return the expressions of the entries that show one number."""
+    """Return the expressions for the entries that show one number."""
     if isinstance(part, Computed):
         return [value]
     if part.digits:
@@ -421,7 +422,7 @@ def _values(value: str, part: Field | Computed) -> list[str]:
 
 
 def _single_entries(at: str, value: str, part: Field | Computed, first: str = "0", step: str = "1") -> Iterator[str]:
-    """Return the lines that write one entry at a time: all of them, or every `step`-th from `first`."""
+    """Return the lines that write one entry at a time: all entries, or every `step`-th entry from `first`."""
     steps = f"range({first}, {part.entries}, {step})" if step != "1" else f"range({part.entries})"
     if isinstance(part, Field) and (part.length > 1 or part.options):
         number = f"i == {value}" if part.options else _plus(_item(value, "i"), -part.empty)

@@ -1,7 +1,7 @@
-"""Overloaded kernels: `apply(t, g, action)` calls the kernel of the game with records of the type of `g`.
+"""Overload kernels: `apply(t, g, action)` calls the kernel of the game that has the record type of `g`.
 
-Every game has its own record type. Numba compiles a generic loop over records once per game and resolves the calls to
-that game's kernels at compile time, so there is no lookup at run time. The keys of the disk cache include the argument
+Every game has its own record type. Numba compiles a generic loop over records once per game and resolves calls to the
+game's kernels at compile time, so there is no lookup at run time. The keys of the disk cache include the argument
 types, so each game has its own entries.
 
     >>> import numpy as np
@@ -40,15 +40,15 @@ __all__ = ["OverloadError", "OverloadedKernel"]
 
 
 class OverloadError(TypeError):
-    """No game, or more than one game, implements a kernel for a record type."""
+    """Raised if no game, or more than one game, implements a kernel for a record type."""
 
 
 class OverloadedKernel:
-    """A kernel that each game implements, with one name for all games.
+    """A kernel that is implemented by each game and has the same name for all games.
 
     Args:
-        name: name of the kernel, for messages.
-        fallback: kernel for games that do not implement it; None: every game must implement it.
+        name: name of the kernel, for error messages.
+        fallback: kernel for games that do not implement it; None if every game must implement it.
     """
 
     #: Numba uses this flag to detect recursion.
@@ -60,7 +60,7 @@ class OverloadedKernel:
         self._by_type: dict[Any, Any] = {}
 
     def implements(self, dtype: np.dtype[Any], kernel: Callable[..., Any]) -> None:
-        """Register the implementation for a record type; one of its arguments is a record of this type.
+        """Register the implementation for a record type. One of its arguments must be a record of this type.
 
         Raises:
             OverloadError: if another kernel is already registered, because each game needs its own record type.
@@ -84,7 +84,7 @@ class OverloadedKernel:
         return tuple(self._by_dtype.values())
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the kernel from Python, for tests and without the compiler; slow.
+        """Call the kernel from Python, which is slow. This is for tests and for running without the compiler.
 
         Raises:
             OverloadError: if no argument is a record of a game that implements the kernel.
@@ -104,7 +104,7 @@ class OverloadedKernel:
         return types.Dispatcher(self)
 
     def kernel_for(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover  # see above
-        """Return the kernel for Numba argument types; TypingError if no game implements it for them."""
+        """Return the kernel for Numba argument types. Raise TypingError if no game implements it for them."""
         for argument in arguments:
             if argument in self._by_type:
                 return self._by_type[argument]

@@ -1,7 +1,7 @@
-"""Uniformly random play in compiled code: sample legal actions for a batch, and play games to the end.
+"""Play uniformly at random in compiled code: sample legal actions for a batch, and play games to the end.
 
-Players have a random stream for each game, separate from the game's chance. A different action therefore never changes
-later draws, and a game in a batch is identical to a single game.
+Players have a separate random stream for each game, independent of the game's own random state. An action therefore
+never changes later random draws, and a game in a batch is identical to a single game.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _gather = gatherer(BLOCK)
 
 @kernel
 def mask_block(mask, block):
-    """Return the legal ones of 64 ids, as a bit set (bit = id minus the first id of the block)."""
+    """Return the legal ids in a block of 64 ids, as a bit set (bit = id minus the first id of the block)."""
     first = BLOCK * block
     if first + BLOCK <= len(mask):
         return np.uint64(_gather(mask, first))
-    if len(mask) >= BLOCK:  # the last ids, without those of the previous block
+    if len(mask) >= BLOCK:  # the last ids, without those in the previous block
         return np.uint64(_gather(mask, len(mask) - BLOCK)) >> np.uint64(first + BLOCK - len(mask))
     legal = np.uint64(0)
     for action in range(len(mask)):
@@ -55,13 +55,13 @@ def mask_block(mask, block):
 
 
 def num_blocks(ids: int) -> int:
-    """Return the number of bit sets for `ids` ids."""
+    """Return the number of bit sets that hold `ids` ids."""
     return (ids + BLOCK - 1) // BLOCK
 
 
 @kernel
 def sample_action(mask, key):
-    """Return a legal id, uniformly distributed for a uniform `key`; 0 if none is legal."""
+    """Return a uniformly random legal id for a uniformly random `key`, or 0 if no id is legal."""
     blocks = (len(mask) + BLOCK - 1) // BLOCK
     legal = np.int64(0)
     for block in range(blocks):
@@ -88,7 +88,7 @@ def random_keys(count: int, seed: int = 0) -> npt.NDArray[np.uint64]:
     """Return `count` independent random keys for players, uint64 (count,), determined by the seed.
 
     Raises:
-        ValueError: for an invalid count or seed.
+        ValueError: if the count or the seed is invalid.
     """
     keys = np.zeros(Node(count, ValueError, "count").integer(0, MOST_GAMES), np.uint64)
     key = np.uint64(Node(seed, ValueError, "seed").integer(0, 2**64 - 1))
@@ -98,7 +98,7 @@ def random_keys(count: int, seed: int = 0) -> npt.NDArray[np.uint64]:
 
 @kernel
 def _sets_of(mask, sets):
-    """Write the legal ids as bit sets; return their number, or -1 if an entry is neither 0 nor 1."""
+    """Write the legal ids as bit sets. Return the number of legal ids, or -1 if an entry is neither 0 nor 1."""
     ids, last, legal, odd = len(mask), len(sets) - 1, np.int64(0), np.int64(0)
     if ids < BLOCK:
         sets[0] = mask_block(mask, 0)
@@ -114,10 +114,10 @@ def _sets_of(mask, sets):
 
 @kernel
 def sample_batch(masks, keys, actions, sets):
-    """Sample a legal action in each row, 0 where none is legal, and advance the keys.
+    """Sample a legal action for each row, or 0 if none is legal, and advance the keys.
 
-    Return the first row with an invalid mask (all keys unchanged then), or the number of rows. `sets`: scratch, uint64
-    (blocks,).
+    Return the number of rows, or the index of the first invalid mask, in which case all keys are left unchanged.
+    `sets` is a scratch array, uint64 (blocks,).
     """
     for b in range(len(masks)):
         legal = _sets_of(masks[b], sets)
@@ -143,15 +143,15 @@ def sample_batch(masks, keys, actions, sets):
 def sample_actions(
     masks: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64], out: npt.NDArray[np.int64] | None = None
 ) -> npt.NDArray[np.int64]:
-    """Return a uniformly random legal action per game, int64 (B,); 0 where none is legal (the game is over).
+    """Return a uniformly random legal action for each game, int64 (B,). It is 0 if the game is over.
 
     Args:
-        masks: legal actions, int8 (B, ids), or 0 and 1 of any integer type, or booleans.
-        keys: random keys, uint64 (B,) (see `random_keys`); advanced in place.
-        out: output array, int64 (B,); default: a new array.
+        masks: action masks, int8 (B, ids). Booleans and any other integer type are also accepted.
+        keys: random keys, uint64 (B,) (see `random_keys`), which are advanced in place.
+        out: output array, int64 (B,). By default, a new array is returned.
 
     Raises:
-        ArrayError: (a ValueError) for any other arrays; nothing is changed in that case.
+        ArrayError: (a ValueError) if an array is invalid. Nothing is changed in that case.
     """
     masks = mask_array("masks", masks)
     rows, ids = masks.shape
@@ -172,7 +172,7 @@ def sample_actions(
 
 @kernel
 def playout_kernel(t, states, keys, mask):
-    """Play every game to its end at random; return the number of actions. `mask`: scratch, int8 (ids,).
+    """Play every game to its end at random, and return the number of actions. `mask` is a scratch array, int8 (ids,).
 
     Return -1 - b if no action is legal in game b, which cannot happen in a valid game.
     """
@@ -191,16 +191,16 @@ def playout_kernel(t, states, keys, mask):
 
 
 def play_out(tables: Any, states: Any, keys: npt.NDArray[np.uint64], ids: int) -> int:
-    """Play a batch of records to the end in place with uniformly random actions; return the number of actions.
+    """Play a batch of games to the end with uniformly random actions, and return the total number of actions.
 
     Args:
         tables: record of the tables, ``config.tables[0]``.
-        states: records, (B,).
-        keys: random keys, uint64 (B,) (see `random_keys`); advanced in place.
-        ids: number of actions, `GameSpec.num_actions`.
+        states: game records, (B,), which are modified in place.
+        keys: random keys, uint64 (B,) (see `random_keys`), which are advanced in place.
+        ids: number of action ids, `GameSpec.num_actions`.
 
     Raises:
-        ValueError: for invalid arguments or unreachable records.
+        ValueError: if an argument is invalid or a record is unreachable.
     """
     dtype = getattr(states, "dtype", None)
     if dtype is None or not apply_action.is_implemented_for(dtype):

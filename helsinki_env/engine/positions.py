@@ -1,4 +1,4 @@
-"""Shared code to write, read and check positions of any game."""
+"""Write, read and check positions of any game."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from helsinki_env.engine.spec import GameSpec
 
 MAX_OBSERVED = 127
-"""Maximum of rounds and points, so that they fit into an int8 observation."""
+"""Largest number of rounds or points that fits into an int8 observation."""
 _HEX_UINT64 = re.compile("0x[0-9a-fA-F]{16}")
 
 
 class PositionError(UserError):
-    """An invalid position. The message names the key, the value found and the expected value."""
+    """Raised for an invalid position. The message names the key, the value found and the expected value."""
 
 
 def fail(key: str, found: object, expected: str) -> NoReturn:
-    """Raise PositionError."""
+    """Raise PositionError for an invalid value."""
     raise PositionError(f"position: {key}: found {short_repr(found)}, expected {expected}")
 
 
 def cell_list(cells: int) -> list[int]:
-    """Return the cells of a set (bit = cell), ascending."""
+    """Return the cells of a set (bit = cell) in ascending order."""
     found = []
     while cells:
         lowest = cells & -cells
@@ -41,23 +41,23 @@ def cell_list(cells: int) -> list[int]:
 
 
 def or_none(number: int) -> int | None:
-    """Return None for a negative number, which means "none" in records."""
+    """Return a number, or None if it is negative, which means "none" in records."""
     return None if number < 0 else number
 
 
 def record_to_namespace(state: Any) -> SimpleNamespace:
-    """Return a record as plain numbers and lists by field name, which are ten times as fast to read."""
+    """Return a record as a namespace of Python numbers and lists, which can be read ten times as fast."""
     values = (value.tolist() if isinstance(value, np.ndarray) else value for value in state.item())
     return SimpleNamespace(**dict(zip(state.dtype.names, values, strict=True)))
 
 
 def fill_record(states: Any, p: SimpleNamespace) -> None:
-    """Write plain numbers into the single record of `states`: the inverse of `record_to_namespace`."""
+    """Write a namespace into the single record of `states`; the inverse of `record_to_namespace`."""
     states[0] = tuple(getattr(p, name) for name in states.dtype.names)
 
 
 def seen_hand(seat: Mapping[str, Any]) -> tuple[int, list[int]]:
-    """Return the size and the publicly known cards of a hand, from a whole position or a copy for one seat."""
+    """Return the size and the publicly known cards of a hand, from a whole position or from one seat's view."""
     hand = seat["hand"]
     return (hand["size"], hand["known"]) if isinstance(hand, Mapping) else (sum(hand), seat["known"])
 
@@ -66,7 +66,7 @@ def seen_hand(seat: Mapping[str, Any]) -> tuple[int, list[int]]:
 
 
 def exact_mapping(entry: Node, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Node]:
-    """Return the entries of a mapping with exactly these keys, of which the optional ones may be missing."""
+    """Return the entries of a mapping that has exactly these keys, except that optional keys may be missing."""
     entry.mapping(keys)
     for key in keys:
         if key not in entry.value and key not in optional:
@@ -75,14 +75,14 @@ def exact_mapping(entry: Node, keys: Sequence[str], optional: Sequence[str] = ()
 
 
 def bounded_integer(entry: Node, what: str, low: int, high: int) -> int:
-    """Return an integer; `what` describes it in the message."""
+    """Return an integer from `low` to `high`. `what` describes it in error messages."""
     return entry.integer(low, high, f"{what} from {low} to {high}")
 
 
 def bounded_integers(
     entry: Node, what: str, many: str, most: int, length: int | None = None, low: int = 0
 ) -> list[int]:
-    """Return a list of integers from `low` to `most`; `what` and `many` are singular and plural in messages."""
+    """Return a list of integers from `low` to `most`. `what` (singular) and `many` describe them in error messages."""
     found = entry.value
     if (
         isinstance(found, list)
@@ -94,7 +94,7 @@ def bounded_integers(
 
 
 def distinct_integers(entry: Node, what: str, many: str, size: int, low: int = 0) -> list[int]:
-    """Return distinct integers from `low` to `size` - 1; `what` and `many` are singular and plural in messages."""
+    """Return distinct integers from `low` to `size` - 1. `what` (singular) and `many` describe them in messages."""
     found = bounded_integers(entry, what, many, size - 1, low=low)
     if len(set(found)) < len(found):
         duplicate = next(i for i, number in enumerate(found) if number in found[:i])
@@ -108,7 +108,7 @@ def bit_set(found: Sequence[int]) -> int:
 
 
 def read_chance(entry: Node) -> int:
-    """Return the random key from ``{"word": "0x..."}`` with 16 hexadecimal digits."""
+    """Return the random state in ``{"word": "0x..."}``, written with 16 hexadecimal digits."""
     word = exact_mapping(entry, ("word",))["word"]
     if not isinstance(word.value, str) or not _HEX_UINT64.fullmatch(word.value):
         word.fail("'0x' and 16 hexadecimal digits")
@@ -116,7 +116,7 @@ def read_chance(entry: Node) -> int:
 
 
 def free_cells(entry: Node, filled: int, cells: int) -> int:
-    """Return cells of a board of `cells` cells as a set; the error rejects cells in the set `filled`."""
+    """Return a set of cells on a board with `cells` cells. Cells in the set `filled` are rejected."""
     found = bit_set(distinct_integers(entry, "a cell", "cells", cells))
     if found & filled:
         entry.fail(f"empty cells; {cell_list(found & filled)} are filled already")
@@ -124,13 +124,13 @@ def free_cells(entry: Node, filled: int, cells: int) -> int:
 
 
 def bounding_corner(cells: int, columns: int) -> int:
-    """Return the corner with the lowest row and column of the bounding box of a set of cells; 0 for no cells."""
+    """Return the cell in the lowest row and column of the bounding box of a set of cells, or 0 if there are none."""
     rows, positions = zip(*(divmod(cell, columns) for cell in cell_list(cells) or [0]), strict=True)
     return columns * min(rows) + min(positions)
 
 
 def read_tile_supply(entry: Node, colours: Sequence[str], what: str, most: Sequence[int]) -> list[int]:
-    """Return tiles left by color and size, from lists by color of at most `most` tiles by size."""
+    """Return the number of tiles left for each color and size, each at most the limit for its size in `most`."""
     supply = exact_mapping(entry, colours)
     return [
         bounded_integer(count, "a supply of tiles", 0, limit)
@@ -143,7 +143,7 @@ def read_tile_supply(entry: Node, colours: Sequence[str], what: str, most: Seque
 
 
 def hide_from_others(position: dict[str, Any], seat: int) -> None:
-    """Remove the random key, the order of the draw pile and the unknown cards of other hands from a position."""
+    """Remove the random state, the order of the draw pile and the hidden cards in other hands from a position."""
     del position["chance"]
     position["draw_pile"] = len(position["draw_pile"])
     for i, other in enumerate(position["seats"]):
@@ -154,7 +154,7 @@ def hide_from_others(position: dict[str, Any], seat: int) -> None:
 def read_header(
     position: Mapping[str, Any], game: str, version: int, keys: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, Node]:
-    """Return the entries of a whole position of a game with exactly these keys."""
+    """Return the entries of a whole position after checking its keys, game and version."""
     given = Node(position, PositionError, file="position")
     if isinstance(position, Mapping) and isinstance(given["draw_pile"].value, int):
         given["draw_pile"].fail("a list of cards: a copy for one seat cannot be continued")
@@ -165,7 +165,7 @@ def read_header(
 
 
 def read_config(kind: type[Any], data: Mapping[str, Node], **options: Any) -> Any:
-    """Return the configuration of a position, from its component file and the options."""
+    """Return the configuration for a position, given its component file and options."""
     components = data["components"].text("the name of a component file, or a path")
     try:
         return kind(components=components, **options)
@@ -174,7 +174,7 @@ def read_config(kind: type[Any], data: Mapping[str, Node], **options: Any) -> An
 
 
 def check_supply(key: str, left: int, taken: int, box: int) -> None:
-    """Check that boards and supply together hold at most the components of the box."""
+    """Check that boards and supply together hold at most the number of components in the game."""
     if taken > box:
         fail(f"all of {key}", taken, f"at most {box} on all boards")
     if left > box - taken:
@@ -182,13 +182,14 @@ def check_supply(key: str, left: int, taken: int, box: int) -> None:
 
 
 def check_states(spec: GameSpec, states: Any, config: Any) -> None:
-    """Reject records, (B,), that change when they are written as positions and read again.
+    """Reject records, (B,), that are invalid as positions or that change when they are written and read again.
 
-    Compiled rules index arrays with values of a record without bounds checks, and a search plays games to their end.
-    Every valid position can be played to its end. Of the configuration, only the component file is used.
+    Compiled rules use values of a record as array indices without bounds checks, and a search plays games to their end.
+    Every valid position can be played to its end. Only the component file of the configuration is used.
 
     Raises:
-        ValueError: for an invalid record; the message names the game, the key or field, the value and the expected one.
+        ValueError: if a record is invalid. The message names the game, the key or field, the value found and the
+            expected value.
     """
     assert spec.to_dict is not None
     assert spec.from_dict is not None

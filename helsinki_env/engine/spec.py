@@ -1,7 +1,7 @@
-"""Game specifications: one object per game that connects its kernels with configurations, records and arrays.
+"""Define game specifications: one object per game that connects its kernels with configurations, records and arrays.
 
 Game-independent code (environments, records, search players, tournaments, training) accesses a game only through its
-specification. `spec_of` returns the specification of a configuration.
+specification. `spec_of` returns the specification that belongs to a configuration.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class NoEpisodeOptions:
-    """Episode options of a game that has no random options."""
+    """The episode options of a game without random options."""
 
     num_players: ClassVar[None] = None
 
@@ -58,19 +58,19 @@ class NoEpisodeOptions:
 
 
 def _accept_all(states: States, config: Any) -> None:
-    """Accept any records."""
+    """Accept any records without checks."""
 
 
 @dataclass(frozen=True)
 class SetupOption:
-    """A game option that people may choose before a game.
+    """A game option that human players may choose before a game.
 
     Attributes:
         name: name of the option.
-        key: key of the configuration that it sets.
-        label: short label on pages.
+        key: configuration key that the option sets.
+        label: short label for web pages.
         explanation: explanation in one sentence.
-        value: value of the key if a yes/no option is chosen.
+        value: value that a yes/no option sets if it is chosen.
         choices: possible elements of a list value; empty for a yes/no option.
     """
 
@@ -82,7 +82,7 @@ class SetupOption:
     choices: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the option as plain data for a page."""
+        """Return the option as a dict of JSON types for a web page."""
         kind = "several" if self.choices else "flag"
         return {
             "name": self.name,
@@ -93,10 +93,10 @@ class SetupOption:
         }
 
     def config_values(self, answer: object) -> dict[str, Any]:
-        """Return the configuration keys for an answer: yes, no, or a selection of the choices.
+        """Return the configuration values for an answer, which is yes, no, or a selection of the choices.
 
         Raises:
-            ConfigError: for an invalid answer.
+            ConfigError: if the answer is invalid.
         """
         entry = Node(answer, ConfigError, self.name)
         if not self.choices:
@@ -106,7 +106,7 @@ class SetupOption:
 
 
 def why_illegal(game: Any, action: Any) -> str:
-    """Return a message with an illegal action, the phase and the legal actions."""
+    """Return an error message that names an illegal action, the phase and the legal actions."""
     to_string = game.spec.action_to_string
     try:
         what = f"action {action} ({to_string(action, game.config)})"
@@ -122,10 +122,10 @@ def why_illegal(game: Any, action: Any) -> str:
 
 
 class RuleSection(NamedTuple):
-    """A section of the rules of a configuration in words.
+    """A section of the rules in words, for one configuration.
 
     Attributes:
-        title: title.
+        title: title of the section.
         rules: sentences for all readers.
         details: additional lines for language models: exact cases, components, notation.
         page: additional sentences for web pages, which do not show the details.
@@ -139,57 +139,59 @@ class RuleSection(NamedTuple):
 
 @dataclass(frozen=True)
 class GameSpec:
-    """A game specification.
+    """A game specification. Creating it registers the game.
 
-    A configuration is frozen, hashable and picklable. Its attributes are `num_players`, `reward` (win, rank or margin),
-    `denied` (a tuple for each seat), `components` (a name), `component_set` (the content of that component file),
-    `tables` (the same for kernels, an array of one record) and `digest`. Its methods are `replace(**options)`,
-    `to_dict()` and `from_dict(data)`.
+    Configurations must be frozen, hashable and picklable. Their attributes are `num_players`, `reward` (win, rank or
+    margin), `denied` (a tuple for each seat), `components` (a name), `component_set` (the content of that component
+    file), `tables` (the same content for kernels, an array of one record) and `digest`. Their methods are
+    `replace(**options)`, `to_dict()` and `from_dict(data)`.
 
     Attributes:
         name: name of the game, in lower case.
         is_default: whether data without a game name belongs to this game.
-        version: version of its environment; increases with any change that an agent could notice.
-        config: class of its configurations; without arguments, the constructor returns the standard game.
-        options: configuration keys that the reset of an environment may change.
+        version: version of the game's environment, which increases with any change that an agent could observe.
+        config: class of the game's configurations. Its constructor without arguments returns the standard game.
+        options: configuration keys that may be changed when an environment is reset.
         phases: phase names, indexed by the field `phase`.
-        setup_fields: record fields that define the game options and survive a new deal.
+        setup_fields: record fields that define the game options and are unchanged by a new deal.
         new_states: returns the given number of blank records for a configuration.
         apply_setup: writes the game options of a configuration into blank records.
         config_of: returns the configuration of a record, given one with the same components.
-        action_kinds: returns the action kinds with the number of ids of each, in id order.
+        action_kinds: returns the action kinds, each with its number of ids, in id order.
         observation_size: returns the length of an observation, F.
         action_to_string: returns an action as text.
         why_illegal: returns a message that explains why an action is illegal and lists the legal actions.
         states_from_observations: returns records, with blank hidden cards, for observations of acting seats, int8
-            (B, F). None: the game has no hidden information, and `contract.reconstruct_state` checks its input.
+            (B, F). None: the game has no hidden information, and `contract.reconstruct_state` validates its input.
         scratch: dtype of the scratch record of `contract.determinize_state`.
-        episodes: class of the random episode options. `record()` returns the input of `contract.draw_setup`; None in
-            `num_players` keeps the configured number of players.
-        check: raises ValueError for invalid records, naming record and field.
-        render: returns the drawing module, which is imported on demand: `ansi` and `svg` draw a game, `rgb_array`
+        episodes: class of the random episode options. `record()` returns the input of `contract.draw_setup`. If
+            `num_players` is None, the configured number of players is used.
+        check: raises ValueError for invalid records. The message names the record and the field.
+        render: returns the drawing module, which is imported on demand. `ansi` and `svg` draw a game, and `rgb_array`
             converts a picture. `svg` returns a `helsinki_env.drawing.canvas.Picture`. None: the game has no drawings.
-        list_ui_actions: returns the legal actions of a seat in words, with the spots to click; empty for a seat that is
-            not acting. Hidden information is not used. ValueError if the seat does not exist. None: the game has no web
-            page.
+        list_ui_actions: returns the legal actions of a seat in words, with the spots to click; empty if the seat is not
+            acting. They reveal no hidden information. Raises ValueError if the seat does not exist. None: the game has
+            no web page.
         available_selection: returns the actions that a seat may choose in any order (`ActionSelection`), or None if the
-            next action is chosen alone; otherwise as `list_ui_actions`. None: actions are never chosen together.
+            next action is chosen alone. Arguments and errors are the same as for `list_ui_actions`. None: actions are
+            never chosen together.
         scales: returns the divisors that normalize observations of a given length for networks, float32 (F,), or None
             for a length that the game does not use. None: no scales are defined.
-        deniable: names of everything that can be disabled for a seat, indexed by number, 0 to 14.
-        used: returns the set of these that each seat had used or taken by the end, int16 (B, seats), bit i for number
-            i. The inputs are the observations of the last acting seats, int8 (B, F), and these seats, int64 (B,).
-        to_dict: returns a game as plain data, or what one seat may see of it.
-        from_dict: returns the game from the output of `to_dict`, by default with the configuration named there.
-        revealing_fields: record fields of which at least one changes whenever an action reveals information hidden from
-            all seats.
-        hidden_fields: record fields with a row for each seat that only this seat sees, for global states.
-        hidden_piles: record fields that hold a pile of cards, the next card last, with the size in `NAME_size`.
-        setup_options: options that people may choose before a game.
-        allows_ties: whether players can tie at the end; if not, `contract.rank_of` returns distinct ranks.
-        ranks: returns the ranks, int64 (G, seats), for final points, (G, seats). None: points are not enough.
-        text: returns the module that writes rules, positions and events in words (`helsinki_env.text`), which is
-            imported on demand. None: the game has no texts.
+        deniable: names of everything that can be disabled for a seat, by number from 0 to 14.
+        used: returns, for each seat, the set of deniable actions or abilities that it had used or taken by the end,
+            int16 (B, seats), bit i for number i. The inputs are the configuration, the observations of the last acting
+            seats, int8 (B, F), and these seats, int64 (B,).
+        to_dict: returns a game, or one seat's view of it, as a dict of JSON types.
+        from_dict: returns the game for the output of `to_dict`, by default with the configuration given there.
+        revealing_fields: record fields, at least one of which changes when an action reveals information that was
+            hidden from all seats.
+        hidden_fields: record fields with a row for each seat that only that seat sees; used for global states.
+        hidden_piles: record fields that hold a pile of cards, with the next card last and the size in `NAME_size`.
+        setup_options: options that human players may choose before a game.
+        allows_ties: whether players can tie at the end. If not, `contract.rank_of` returns distinct ranks.
+        ranks: returns the ranks, int64 (G, seats), for final points, (G, seats). None: points do not determine ranks.
+        text: returns the module that describes rules, positions and events in words (`helsinki_env.text`), which is
+            imported on demand. None: the game has no such module.
     """
 
     name: str
@@ -232,12 +234,12 @@ class GameSpec:
         _BY_NAME[self.name] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the registered game itself when copied or unpickled."""
+        """Copy and unpickle a specification as the registered object itself."""
         return _of_type, (self.config,)
 
     @property
     def game(self) -> type[BoardGame]:
-        """The class of a single game."""
+        """The class of single games."""
         from helsinki_env.engine.game import game_class
 
         return game_class(self)
@@ -250,16 +252,16 @@ class GameSpec:
     def draw(
         self, game: Any, mode: str, last: int | None = None, viewer: int | None = None, width: int | None = None
     ) -> Any:
-        """Draw a game: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints the text.
+        """Return a drawing: text for svg and ansi, uint8 (height, width, 3) for rgb_array. For human, print the text.
 
-        Text has colors where standard output supports them (`helsinki_env.utils.streams.supports_color`).
+        Terminal text is colored if standard output supports it (`helsinki_env.utils.streams.supports_color`).
 
         Args:
             game: the game to draw.
             mode: one of `render_modes`, or "human".
-            last: the last action, which is also shown.
-            viewer: the observing seat; None shows all cards.
-            width: width of an rgb_array in pixels; None: the picture's own width.
+            last: the last action, which the drawing highlights.
+            viewer: the seat for which the game is drawn; None shows all cards.
+            width: width of an rgb_array in pixels; None uses the width of the picture.
 
         Raises:
             ValueError: if the game has no drawings.
@@ -286,19 +288,19 @@ class GameSpec:
         return sum(size for _, size in self.action_kinds(config))
 
     def check_config(self, config: object) -> Any:
-        """Return a configuration of this game unchanged; ValueError for anything else."""
+        """Return a configuration of this game unchanged. Raise ValueError for any other object."""
         if not isinstance(config, self.config):
             name = self.config.__name__
             raise UserError(f"config: found {config!r}, expected a {name}, such as {name}(num_players=3)")
         return config
 
     def config_or(self, config: object, num_players: Any, **options: Any) -> Any:
-        """Return a configuration of this game, or the one with these options if `config` is None."""
+        """Return `config` after checking it, or a new configuration with these options if it is None."""
         return self.check_config(self.config(num_players, **options) if config is None else config)
 
 
 def package_parts(package: str) -> dict[str, Any]:
-    """Return the fields of a specification that modules of a package provide; they are imported on demand.
+    """Return the fields of a specification that the modules of a package provide. They are imported on demand.
 
     The modules are `position` (`to_dict`, `from_dict`), `render`, `text` and `ui_actions` (`ui_action`, `selection`).
     """
@@ -331,7 +333,7 @@ _BY_NAME: dict[str, GameSpec] = {}
 
 @cache
 def _load_games() -> None:
-    """Import the games of the package; each registers its specification."""
+    """Import the games of the package, each of which registers its specification."""
     games = import_module("helsinki_env.games")
     for found in iter_modules(games.__path__):
         import_module(f"{games.__name__}.{found.name}.game")
@@ -343,7 +345,7 @@ def _of_type(config: type[Any]) -> GameSpec:
 
 
 def spec_of(config: object) -> GameSpec:
-    """Return the game of a configuration; ValueError for an object that is not a configuration."""
+    """Return the specification for a configuration. Raise ValueError if the object is not a configuration."""
     if type(config) not in _BY_CONFIG:
         _load_games()
     spec = _BY_CONFIG.get(type(config))
@@ -354,7 +356,7 @@ def spec_of(config: object) -> GameSpec:
 
 
 def spec_by_name(name: object) -> GameSpec:
-    """Return the game with a name; ValueError for an unknown name."""
+    """Return the specification of the game with a name. Raise ValueError if the name is unknown."""
     _load_games()
     if not isinstance(name, str) or name not in _BY_NAME:
         expected = choices_text(game_names(), name) if isinstance(name, str) else ", ".join(game_names())
@@ -363,7 +365,7 @@ def spec_by_name(name: object) -> GameSpec:
 
 
 def default_spec() -> GameSpec:
-    """Return the default game, for data that does not name a game."""
+    """Return the specification of the default game, for data that does not name a game."""
     _load_games()
     return next(spec for spec in _BY_NAME.values() if spec.is_default)
 
@@ -372,7 +374,7 @@ def default_config(**options: Any) -> Any:
     """Return a configuration of the default game.
 
     Raises:
-        ConfigError: for an unknown key or an invalid value.
+        ConfigError: if a key is unknown or a value is invalid.
     """
     return default_spec().config.from_dict(options)
 
@@ -384,17 +386,17 @@ def game_names() -> list[str]:
 
 
 def config_to_dict(config: Any) -> dict[str, Any]:
-    """Return a configuration as plain data with the name of its game; `config_from_dict` reads it."""
+    """Return a configuration, with the name of its game, as a dict of JSON types for `config_from_dict`."""
     spec = spec_of(config)
     values: dict[str, Any] = config.to_dict()
     return values if spec.is_default else {"game": spec.name, **values}
 
 
 def config_from_dict(data: Mapping[str, Any] | Node) -> Any:
-    """Return the configuration from plain data: the keys of a game's configuration, and ``game``, the name of the game.
+    """Return a configuration for a dict with the keys of a game's configuration and ``game``, the name of the game.
 
     Raises:
-        ConfigError: for an unknown game, an unknown key or an invalid value.
+        ConfigError: if the game or a key is unknown, or if a value is invalid.
     """
     data = Node.of(data, ConfigError, "the configuration")
     default = default_spec()
@@ -406,12 +408,12 @@ def config_from_dict(data: Mapping[str, Any] | Node) -> Any:
 
 
 def config_from_yaml(name_or_path: str | Path) -> Any:
-    """Return the configuration from a YAML file with the keys of `config_from_dict`.
+    """Return the configuration in a YAML file with the keys of `config_from_dict`.
 
     Args:
         name_or_path: name of a file in ``configs/game``, or a path.
 
     Raises:
-        ConfigError: as in `config_from_dict`; also names the file.
+        ConfigError: as for `config_from_dict`; the message also names the file.
     """
     return config_from_dict(read_yaml(find_yaml(name_or_path, "game", ConfigError), ConfigError))

@@ -1,4 +1,4 @@
-"""Arrays of game records (structured NumPy arrays), for any game."""
+"""Copy arrays of game records (structured NumPy arrays) for any game."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ States = npt.NDArray[Any]
 
 
 def copy_states(states: States, out: States | None = None) -> States:
-    """Return a copy of contiguous records, (count,), in `out` if given; ValueError for any other arrays.
+    """Return a copy of contiguous records, (count,), written into `out` if given. Raise ValueError for other arrays.
 
-    The records are copied as bytes, because NumPy copies structured arrays field by field.
+    The records are copied as bytes, because NumPy would copy structured arrays field by field.
     """
     try:
         if out is None:
@@ -30,7 +30,7 @@ def copy_states(states: States, out: States | None = None) -> States:
 
 
 def repeat_state(states: States, count: int) -> States:
-    """Return `count` copies of one contiguous record, (1,), including its padding bytes; ValueError if invalid."""
+    """Return `count` copies of one contiguous record, (1,), including padding. Raise ValueError for invalid input."""
     number = as_integer(count)
     if not isinstance(states, np.ndarray) or states.shape != (1,) or not states.dtype.names:
         raise ValueError(f"states: found {short_repr(states)}, expected one record of shape (1,)")

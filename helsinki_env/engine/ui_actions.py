@@ -1,6 +1,6 @@
-"""Actions for a user interface, in words and with the places to click on the drawn table.
+"""Define actions for a user interface, with descriptions and the regions to click on the drawn table.
 
-The `ui_actions` module of a game creates these objects.
+The `ui_actions` module of each game creates these objects.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ ShapeRows = tuple[str, ...]
 
 @dataclass(frozen=True)
 class UIAction:
-    """A legal action, as shown to people.
+    """A legal action, as shown to human players.
 
-    Spots are names of regions of the game's `render.svg`.
+    Spots are names of regions in the picture that the game's `render.svg` draws.
 
     Attributes:
-        id: id of the action.
-        kind: its kind, as in `GameSpec.action_kinds`.
-        text: its notation.
-        words: a description for the player: ``Move 2 spaces``. No two legal actions have the same description.
-        said: the same in the past tense without a subject, for a log: ``moved 2 spaces``.
-        at: spots to click for this action; empty if it is only available as text.
+        id: action id.
+        kind: action kind, as in `GameSpec.action_kinds`.
+        text: notation of the action.
+        words: description for the player, such as ``Move 2 spaces``. It is unique among the legal actions.
+        said: description for a log, in the past tense and without a subject, such as ``moved 2 spaces``.
+        at: spots to click for this action; empty if it is available only as text.
         covers: spots of the cells that a tile would cover.
-        marked: the spot of the cell where the tile looks different; orientations may differ only in this.
-        turn: orientation of a tile that is placed.
-        lane: origin or location of the tile, as the two numbers of the notation besides `turn`.
+        marked: spot of the cell with the tile's mark, which may be the only difference between two orientations.
+        turn: orientation of the placed tile.
+        lane: origin or location of the tile: the two numbers of the notation other than `turn`.
         rotated: orientations after one, two and three quarter turns clockwise.
-        flipped: orientations of the mirror image (left-right) after zero to three quarter turns.
+        flipped: orientations of the left-right mirror image after zero, one, two and three quarter turns.
     """
 
     id: int
@@ -57,7 +57,7 @@ class UIAction:
     flipped: tuple[int, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data for JSON."""
+        """Return the fields as a dict of JSON types."""
         return asdict(self)
 
 
@@ -68,7 +68,7 @@ def spot_parts(spot: str) -> tuple[str, list[int]]:
 
 
 def lesson_steps(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the steps of a guided game, (action, explanation) each, from paragraphs that begin with the action."""
+    """Return the (action, explanation) steps of a guided game from paragraphs whose first line is the action."""
     steps = (paragraph.split("\n", 1) for paragraph in text.strip().split("\n\n"))
     return tuple((action, " ".join(explanation.split())) for action, explanation in steps)
 
@@ -78,9 +78,9 @@ class SelectionItem:
     """An action that can be part of a selection.
 
     Attributes:
-        touch: the action; it may be illegal before other actions of the selection.
-        most: maximum number of times that it can be chosen.
-        part: index of its part of the selection.
+        touch: the action, which may be illegal until other actions of the selection are applied.
+        most: maximum number of times that the action can be chosen.
+        part: index of the part of the selection to which the action belongs.
     """
 
     touch: UIAction
@@ -90,17 +90,17 @@ class SelectionItem:
 
 @dataclass(frozen=True)
 class ActionSelection:
-    """Several actions of one kind, which people may choose in any order.
+    """Several actions of one kind that a human player may choose in any order.
 
-    The rules fix the order of these actions, so that an agent can express each choice in one way only. A page accepts
+    The rules fix the order of these actions, so that there is only one way to express each choice. The web page accepts
     any order and sends the actions part by part, with ascending ids in each part.
 
     Attributes:
-        kind: their kind, as in `GameSpec.action_kinds`.
-        counts: number of actions of each part; their sum is at least two.
-        items: available actions, by id.
-        pairs: compatible pairs of ids, ascending, each with whether it needs `between`; None if all are compatible.
-        between: the action between the two actions of some pairs.
+        kind: action kind, as in `GameSpec.action_kinds`.
+        counts: number of actions to choose in each part; the sum is at least two.
+        items: available actions, ordered by id.
+        pairs: compatible pairs (id, id, whether `between` is needed), ascending; None if all pairs are compatible.
+        between: action that some pairs need between their two actions.
     """
 
     kind: str
@@ -110,7 +110,7 @@ class ActionSelection:
     between: UIAction | None = None
 
     def extreme_selections(self) -> tuple[list[int], list[int]]:
-        """Return the first and the last complete selection as ids in the order of the rules."""
+        """Return the first and the last complete selection, each as ids in the order required by the rules."""
         if self.pairs is not None:
             first, last = (
                 [a, *([self.between.id] if needed and self.between else []), b]
@@ -125,16 +125,16 @@ class ActionSelection:
         return first, last
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data for JSON, each item as its action with `most` and `part`."""
+        """Return the fields as a dict of JSON types; each item is its action's dict with `most` and `part`."""
         items = [{**item.touch.to_dict(), "most": item.most, "part": item.part} for item in self.items]
         return {**asdict(self), "items": items}
 
 
 @dataclass(frozen=True)
 class TileOrientation:
-    """An orientation of a tile: the orientations after turning and mirroring (see `UIAction`), and a description.
+    """An orientation of a tile: the orientations that result from turning and mirroring it, and a description.
 
-    The description is empty for the tile as printed.
+    See `UIAction` for `rotated` and `flipped`. The description is empty for the tile as printed.
     """
 
     rotated: tuple[int, ...]
@@ -146,7 +146,7 @@ _WORDS = ("", "turned right", "upside down", "turned left")
 
 
 def tile_orientations(orientations: Sequence[ShapeRows]) -> tuple[TileOrientation, ...]:
-    """Return the distinct orientations of a tile; the first is the tile as printed."""
+    """Return the distinct orientations of a tile, beginning with the tile as printed."""
     words: dict[ShapeRows, str] = {}
     for mirrored, start in enumerate((orientations[0], _mirrored(orientations[0]))):
         rows = start
@@ -162,7 +162,7 @@ def tile_orientations(orientations: Sequence[ShapeRows]) -> tuple[TileOrientatio
 
 
 def _around(rows: ShapeRows) -> list[ShapeRows]:
-    """Return a drawing after zero, one, two and three quarter turns."""
+    """Return a drawing after zero, one, two and three quarter turns clockwise."""
     found = [rows]
     for _ in range(3):
         found.append(_rotated(found[-1]))

@@ -1,13 +1,13 @@
-"""SIMD operations on byte arrays: expand bit sets to bytes, gather bytes into bit sets, copy, sum.
+"""Provide SIMD operations on byte arrays: expand bit sets to bytes, gather bytes into bit sets, copy and sum.
 
-Each operation has an equivalent plain function (`.plain`), which runs without the compiler; a test compares the two.
+Each operation has an equivalent plain function (`.plain`), which runs without the compiler. A test compares the two.
 Compiled plain loops are much slower: the compiler does not vectorize them, because it cannot prove that input and
 output do not overlap.
 
-Widths are fixed when an operation is created and may exceed the number of entries: 51 cards are copied as 64 bytes.
-Bytes read beyond the end of a source may have any value, but must lie within the enclosing record. Bytes written beyond
-the end of a field are overwritten later: fields are written from front to back, the last one with its exact width.
-Without the compiler, a write beyond the end of an array raises IndexError.
+The width of an operation is fixed and may exceed the number of entries: 51 cards are copied as 64 bytes. Bytes read
+beyond the end of a source may have any value, but must lie within the enclosing record. Bytes written beyond the end of
+a field are overwritten later, because fields are written from front to back, and the last one with its exact width.
+Without the compiler, writing beyond the end of an array raises IndexError.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _BYTE, _BIT, _WORD = ir.IntType(8), ir.IntType(1), ir.IntType(64)
 def make_intrinsic(
     plain: Intrinsic, signature: Callable[..., Any], code: Callable[..., Any], loop: Callable[..., Any]
 ) -> Intrinsic:
-    """Return an operation for kernels: an intrinsic, or the plain function without the compiler.
+    """Return an operation for kernels: an intrinsic, or `plain` if the compiler is disabled.
 
-    `code` emits the instructions. Its arguments are the builder, `addressed` (returns the address of an entry of an
-    argument), `whole` (returns an argument as a 64-bit integer) and the arguments. `loop` is the equivalent kernel for
-    targets without these instructions (`helsinki_env.cuda`).
+    `code` emits the instructions. Its arguments are the builder, `addressed` (which returns the address of an entry of
+    an argument), `whole` (which returns an argument as a 64-bit integer) and the arguments. `loop` is the equivalent
+    kernel for targets without these instructions (`helsinki_env.cuda`).
     """
     if not JIT:
         plain.plain = plain
@@ -68,7 +68,7 @@ def _compiled(
         found = code(builder, addressed, whole, arguments)
         return context.get_dummy_value() if found is None else found
 
-    # Numba reads the argument names from the function, so each argument count needs its own function.
+    # Numba reads the argument names from the function, so each number of arguments needs its own function.
     def typed(*kinds: Any) -> Any:
         for kind in kinds:
             if isinstance(kind, types.Array) and kind.layout != "C":
@@ -88,7 +88,7 @@ def _compiled(
 
 
 def load_vector(builder: Any, address: Any, kind: Any) -> Any:  # pragma: no cover
-    """Emit a load of an LLVM vector from an address of any alignment."""
+    """Emit code that loads an LLVM vector from an address with any alignment."""
     found = builder.load(builder.bitcast(address, kind.as_pointer()))
     found.align = 1
     return found
@@ -99,12 +99,12 @@ def _store(builder: Any, value: Any, address: Any) -> None:  # pragma: no cover
 
 
 def fill_vector(kind: Any, value: int) -> Any:  # pragma: no cover
-    """Return the constant LLVM vector with the same value in all entries."""
+    """Return a constant LLVM vector with the same value in all entries."""
     return ir.Constant(kind, [value] * kind.count)
 
 
 def reduce_vector(builder: Any, how: str, vector: Any) -> Any:  # pragma: no cover
-    """Emit the reduction of an LLVM vector to one number, by `how`, such as ``add`` or ``or``."""
+    """Emit code that reduces an LLVM vector to one number with an operation such as ``add`` or ``or``."""
     element = vector.type.element
     name = f"llvm.vector.reduce.{how}.v{vector.type.count}i{element.width}"
     function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(element, [vector.type]), name)
@@ -112,16 +112,17 @@ def reduce_vector(builder: Any, how: str, vector: Any) -> Any:  # pragma: no cov
 
 
 def _part(out: Any, at: int, width: int) -> Any:
-    """Return a writable view of `width` entries of an array; IndexError if the array is too short."""
+    """Return a writable view of `width` entries of an array. Raise IndexError if the array is too short."""
     if not 0 <= at <= len(out) - width:
         raise IndexError(f"entries {at} to {at + width - 1} of {len(out)}")
     return out[at : at + width]
 
 
 def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None) -> Intrinsic:
-    """Return `spread(out, at, sets)`: entry `at + i` of `out`, int8, becomes the number whose bit k is bit i of set k.
+    """Return `spread(out, at, sets)`, which combines bit i of every set in entry `at + i` of `out`, int8.
 
-    `width`: number of bytes to write, 16, 32 or 64. `sets` is a tuple of `planes` int64.
+    Bit k of the entry is bit i of set k. `width` is the number of bytes to write: 16, 32 or 64. `sets` is a tuple of
+    `planes` int64 values.
     """
 
     def spread(out: Any, at: int, sets: Sequence[int]) -> None:
@@ -150,7 +151,7 @@ def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None
 
 
 def marker(width: int) -> Intrinsic:
-    """Return `mark(mask, at, sets)`: a `spreader` of one set for entries that are initially zero.
+    """Return `mark(mask, at, sets)`, which spreads one set over entries that are initially zero.
 
     The plain loop writes only the members of the set, which is much less work on a GPU.
     """
@@ -165,9 +166,9 @@ def marker(width: int) -> Intrinsic:
 
 
 def gatherer(width: int, odd: bool = False) -> Intrinsic:
-    """Return `gather(source, begin)`: the set of the positive entries among the next `width` int8 entries, int64.
+    """Return `gather(source, begin)`, which returns the set of positive entries among `width` int8 entries, int64.
 
-    `width`: 16, 32 or 64. `odd`: gather the entries that are neither 0 nor 1 instead.
+    `width` is 16, 32 or 64. If `odd` is set, the entries that are neither 0 nor 1 are gathered instead.
     """
 
     def gather(source: Any, begin: int) -> Any:
@@ -195,7 +196,7 @@ def gatherer(width: int, odd: bool = False) -> Intrinsic:
 
 
 def copier(width: int, plus: int = 0) -> Intrinsic:
-    """Return `copy(out, at, source, begin)`: copy the next `width` int8 entries of `source`, adding `plus` to each."""
+    """Return `copy(out, at, source, begin)`, which copies `width` int8 entries and adds `plus` to each."""
 
     def copy(out: Any, at: int, source: Any, begin: int) -> None:
         there = source[begin : begin + width]
@@ -214,7 +215,7 @@ def copier(width: int, plus: int = 0) -> Intrinsic:
 
 
 def clearer(width: int) -> Intrinsic:
-    """Return `clear(out, at)`: set the next `width` entries to 0."""
+    """Return `clear(out, at)`, which sets `width` entries to 0."""
 
     def clear(out: Any, at: int) -> None:
         _part(out, at, width)[:] = 0
@@ -234,7 +235,7 @@ def clearer(width: int) -> Intrinsic:
 
 
 def storer(width: int) -> Intrinsic:
-    """Return `store(out, at, word)`: write the low bytes of an integer, lowest first, to the next `width` entries."""
+    """Return `store(out, at, word)`, which writes the lowest `width` bytes of an integer, lowest byte first."""
 
     def store(out: Any, at: int, word: int) -> None:
         _part(out, at, width)[:] = np.array(word, np.int64).reshape(1).view(np.int8)[:width]
@@ -252,9 +253,9 @@ def storer(width: int) -> Intrinsic:
 
 
 def byte_summer(width: int, loaded: int) -> Intrinsic:
-    """Return `total(source, begin)`: the sum of the next `width` int8 entries, int64, at most 127.
+    """Return `total(source, begin)`, which returns the sum of `width` int8 entries, int64. It must be at most 127.
 
-    `loaded`: number of entries to read, a power of two.
+    `loaded` is the number of entries to read, a power of two.
     """
 
     def total(source: Any, begin: int) -> Any:
@@ -275,7 +276,7 @@ def byte_summer(width: int, loaded: int) -> Intrinsic:
     return make_intrinsic(total, lambda source, begin: types.int64(source, begin), code, loop)
 
 
-#: Shifts that exchange halves, quarters and eighths of a 64-bit integer, and masks of the bits that move down.
+#: Shifts that exchange halves, quarters and eighths of a 64-bit integer, and masks for the bits that move down.
 _HALVES = tuple(
     (np.uint64(shift), np.uint64(lower))
     for shift, lower in ((32, 0x00000000FFFFFFFF), (16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF))
@@ -327,7 +328,7 @@ leading_zeros = make_intrinsic(
 
 
 def prefetcher(lines: int) -> Intrinsic:
-    """Return `prefetch(array, at)`: prefetch this number of cache lines for writing, from byte `at` of an array."""
+    """Return `prefetch(array, at)`, which prefetches cache lines of an array for writing, beginning at byte `at`."""
 
     def prefetch(array: Any, at: int) -> None:
         pass

@@ -1,4 +1,4 @@
-"""Abilities and rewards for coats of arms (rules, section 3)."""
+"""Use abilities, and take rewards for coats of arms (rules, section 3)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def active(g):
 
 @kernel
 def flip(g, ability):
-    """Use an ability for the operation in progress."""
+    """Flip an ability and use it for the operation in progress."""
     g.used[g.seat] |= 1 << ability
     g.using |= 1 << ability
 
@@ -31,7 +31,7 @@ def end_use(g, ability):
 
 @kernel
 def white_cells(g):
-    """WHITE: return the empty cells with support while white tiles remain."""
+    """WHITE: return the empty cells with support, or no cells if the supply has no white tile."""
     return supported(np.int64(g.filled[g.seat])) if g.white_tiles > 0 else np.int64(0)
 
 
@@ -43,19 +43,19 @@ def new_abilities(g):
 
 @kernel
 def used_abilities(g):
-    """REACTIVATE: return the set of abilities that would be flipped back."""
+    """REACTIVATE: return the set of used abilities, which would be flipped back."""
     return np.int64(g.used[g.seat])
 
 
 @kernel
 def has_choice(g):
-    """Return whether a reward can be taken; [R] otherwise, all pending rewards lapse."""
+    """Return whether a reward can be taken. [R] If not, all pending rewards lapse."""
     return (white_cells(g) | new_abilities(g) | used_abilities(g)) != 0
 
 
 @kernel
 def white(t, g, cell):
-    """WHITE: place a single window. Return False if the points end the game."""
+    """WHITE: place a white tile. Return False if the seat reaches the goal, which ends the game."""
     g.rewards -= 1
     g.white_tiles -= 1
     g.white[g.seat] |= bit(cell)
@@ -64,7 +64,7 @@ def white(t, g, cell):
 
 @kernel
 def gain(g, ability):
-    """ABILITY: gain an active ability."""
+    """ABILITY: gain an ability in its active state."""
     g.rewards -= 1
     g.owned[g.seat] |= 1 << ability
 

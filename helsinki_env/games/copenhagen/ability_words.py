@@ -1,4 +1,4 @@
-"""Names and effects of the abilities in words."""
+"""Describe the abilities in words: names and effects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ABILITY_LABELS = (
     ("Change of", "colors"),
     ("Both actions",),
 )
-"""Name of each ability, in the lines next to its picture."""
+"""The name of each ability, split into the lines of its label."""
 
 _EFFECTS = (
     "After the first card: take the second from further to the right than the next one.",
@@ -21,7 +21,7 @@ _EFFECTS = (
 
 
 def ability_label(ability: int) -> str:
-    """Return the name of an ability in one line."""
+    """Return the name of an ability as one line of text."""
     return " ".join(ABILITY_LABELS[ability])
 
 
@@ -31,5 +31,5 @@ def ability_effect(ability: int) -> str:
 
 
 def ability_sentence(ability: int) -> str:
-    """Return the name and the effect of an ability."""
+    """Return the name and the effect of an ability as a sentence."""
     return f"{ability_label(ability)}: {_EFFECTS[ability]}"

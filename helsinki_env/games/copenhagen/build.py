@@ -1,7 +1,7 @@
-"""Construction: feasible tiles, costs, placement and payment (rules, section 3, "Constructing").
+"""Construct tiles: feasible tiles, costs, placement and payment (rules, section 3, "Constructing").
 
-Costs are sets of small integers (bit = cost). A tile of n cells costs n, or n - 1 if it touches its own color. A
-discount shifts the set by one bit. k cards can pay the costs in bits 0 to k of the set.
+Costs are sets of small integers (bit = cost). A tile of n cells costs n cards, or n - 1 if it touches its own color. A
+discount shifts the set by one bit. With k cards, the costs in bits 0 to k of the set can be paid.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def color_of(kind):
 
 @kernel
 def costs(t, g, kind):
-    """Return the set of costs of the placements of a tile, without the discount; empty if there is no placement."""
+    """Return the costs of a tile's possible placements without the discount; empty if there is no placement."""
     seat = g.seat
     filled = np.int64(g.filled[seat])
     support = supported(filled)
@@ -54,7 +54,7 @@ def costs(t, g, kind):
 
 @kernel
 def discounted(g, full):
-    """Return the costs with the discount if it is used, or both with and without it while it is active."""
+    """Return the costs with the discount if it is in use, or both with and without it if it is active."""
     if (np.int64(g.using) >> CONSTRUCTION_DISCOUNT) & 1:
         return full >> 1
     if (active(g) >> CONSTRUCTION_DISCOUNT) & 1:
@@ -64,13 +64,13 @@ def discounted(g, full):
 
 @kernel
 def up_to(cards):
-    """Return the set of costs that a number of cards can pay."""
+    """Return the set of costs that can be paid with a number of cards."""
     return (np.int64(2) << np.int64(cards)) - 1
 
 
 @kernel
 def payable(g, kind, cost):
-    """PLACE: return the costs that can be paid now; after RECOLOUR, with at least one recolored card."""
+    """PLACE: return the costs that can be paid now, with at least one recolored card after RECOLOUR."""
     own = np.int64(g.hand[g.seat, color_of(kind)])
     if g.recolour < 0:
         return cost & up_to(own)
@@ -79,7 +79,7 @@ def payable(g, kind, cost):
 
 @kernel
 def recolours(g, kind, cost):
-    """RECOLOUR: return the set of colors with at least one card that can pay part of one of the costs."""
+    """RECOLOUR: return the set of colors whose cards can help to pay one of the costs, using at least one of them."""
     own, colours = color_of(kind), np.int64(0)
     for colour in range(5):
         held = np.int64(g.hand[g.seat, colour])
@@ -90,7 +90,7 @@ def recolours(g, kind, cost):
 
 @kernel
 def completes(g, kind, cost):
-    """Return whether one of the costs can be paid, with or without change_of_colours while it is active."""
+    """Return whether one of the costs can be paid, if necessary by using change_of_colours while it is active."""
     if payable(g, kind, cost):
         return True
     return (active(g) >> CHANGE_OF_COLOURS) & 1 != 0 and recolours(g, kind, cost) != 0
@@ -98,7 +98,7 @@ def completes(g, kind, cost):
 
 @kernel
 def most_cards(g, colour):
-    """Return the maximum number of cards that can pay for a tile of a color, with a second color if recolorable."""
+    """Return the maximum number of cards available for a tile of a color, with a recolored color if possible."""
     own, other = np.int64(g.hand[g.seat, colour]), np.int64(0)
     if (active(g) >> CHANGE_OF_COLOURS) & 1:
         for c in range(5):
@@ -109,7 +109,7 @@ def most_cards(g, colour):
 
 @kernel
 def has_placement(t, kind, filled, support):
-    """Return whether a tile fits on a board, at any cost."""
+    """Return whether a tile fits on a board, regardless of its cost."""
     for i in range(t.outline_count[kind]):
         if placements(t, np.int64(t.outlines[kind, i]), filled, support):
             return True
@@ -118,9 +118,9 @@ def has_placement(t, kind, filled, support):
 
 @kernel
 def feasible(t, g):
-    """MAIN: return the tiles in the supply with a placement that is payable with the active abilities.
+    """MAIN: return the set of tiles in the supply that can be placed and paid, with active abilities if necessary.
 
-    The result is a set, bit = kind.
+    The bits of the set are tile kinds.
     """
     filled, kinds = np.int64(g.filled[g.seat]), np.int64(0)
     support = supported(filled)
@@ -132,7 +132,7 @@ def feasible(t, g):
         for kind in range(4 * colour, 4 * colour + largest - 1):
             if g.supply[kind] == 0:
                 continue
-            if own >= size_of(kind):  # enough for the most expensive placement
+            if own >= size_of(kind):  # enough cards for the most expensive placement
                 there = has_placement(t, kind, filled, support)
             else:
                 there = completes(g, kind, discounted(g, costs(t, g, kind)))
@@ -149,27 +149,27 @@ def begin_build(g, kind):
 
 @kernel
 def recolour(g, colour):
-    """RECOLOUR: let all cards of this color count as the tile's color."""
+    """RECOLOUR: make all cards of this color count as the tile's color."""
     g.recolour = colour
     g.phase = PHASE_PLACE
 
 
 @kernel
 def cost_at(g, cells):
-    """Return the cost of the tile in progress on these cells."""
+    """Return the cost of placing the selected tile on these cells."""
     touches = neighbors(np.int64(g.coloured[g.seat, color_of(g.tile)])) & cells != 0
     return size_of(g.tile) - np.int64(touches) - ((np.int64(g.using) >> CONSTRUCTION_DISCOUNT) & 1)
 
 
 @kernel
 def placed_piece(g, argument):
-    """Return the orientation, among those of all tiles, for an argument of PLACE."""
+    """Return the index of the orientation, among those of all tiles, for an argument of PLACE."""
     return ORIENTATIONS * np.int64(g.tile) + argument // CELLS
 
 
 @kernel
 def place(t, g, argument):
-    """PLACE: pay all cards immediately, or one by one in PAY after RECOLOUR."""
+    """PLACE: choose the placement and pay all cards immediately, or one at a time in PAY after RECOLOUR."""
     g.place = argument
     g.due = cost_at(g, tile_cells(t, placed_piece(g, argument), argument % CELLS))
     g.phase = PHASE_PAY
@@ -188,7 +188,7 @@ def pay(g, colour):
 
 @kernel
 def lay_tile(t, g):
-    """Move the paid tile from the supply to the board. Return False if the points end the game."""
+    """Move the paid tile from the supply to the board. Return False if the seat reaches the goal, ending the game."""
     seat, kind, argument = g.seat, np.int64(g.tile), np.int64(g.place)
     piece, corner = placed_piece(g, argument), argument % CELLS
     cells = tile_cells(t, piece, corner)

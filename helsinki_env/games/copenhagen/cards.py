@@ -1,4 +1,4 @@
-"""The draw pile with its End of Game card, the display, and taking cards (rules, sections 2 and 3)."""
+"""Draw, take and discard cards: draw pile, End of Game card, display and hands (rules, sections 2 and 3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def hand_size(g, seat):
 
 @kernel
 def play_card_face_up(g, seat, colour):
-    """Move a card from a hand to the discard pile; a known card of its color comes first (section 5)."""
+    """Move a card from a hand to the discard pile, preferably a publicly known card of its color (section 5)."""
     g.hand[seat, colour] -= 1
     if g.known[seat, colour] > 0:
         g.known[seat, colour] -= 1
@@ -33,7 +33,7 @@ def play_card_face_up(g, seat, colour):
 
 @kernel
 def put_end_card(t, g):
-    """Insert the End of Game card at a random position among the last cards of the draw pile (section 2.2)."""
+    """Insert the End of Game card at a random position near the bottom of the draw pile (section 2.2)."""
     size = np.int64(g.pile_size)
     beneath = random_below(g, min(size, t.last_cards - 1) + 1)
     for place in range(size, beneath, -1):
@@ -45,7 +45,7 @@ def put_end_card(t, g):
 
 @kernel
 def reshuffle(t, g):
-    """Make the draw pile from the discard pile and add the End of Game card; the contents are public."""
+    """Shuffle the discard pile into a new draw pile with public contents, and add the End of Game card."""
     size = list_cards(g.discard, 5, g.pile)
     for colour in range(5):
         g.reshuffled[colour] = g.discard[colour]
@@ -57,13 +57,13 @@ def reshuffle(t, g):
 
 @kernel
 def take_from_pile(g):
-    """Draw the next card of a nonempty draw pile."""
+    """Draw and return the top card of a nonempty draw pile."""
     g.pile_size -= 1
     card = np.int64(g.pile[g.pile_size])
     g.pile[g.pile_size] = 0
     if card == END_CARD:
         g.end_card = 0
-        g.reshuffled[:] = 0  # [R] the game is over: the cards beneath are no longer reported
+        g.reshuffled[:] = 0  # [R] the game is over, so the remaining cards are no longer reported
     elif g.reshuffled[card] > 0:
         g.reshuffled[card] -= 1
     return card
@@ -71,7 +71,7 @@ def take_from_pile(g):
 
 @kernel
 def refill(t, g):
-    """Fill the empty slots of the display from the left; return False if the End of Game card is drawn."""
+    """Fill the empty slots of the display from the left. Return False if the End of Game card was drawn."""
     for slot in range(7):
         if g.display[slot] >= 0:
             continue
@@ -95,13 +95,13 @@ def filled_slots(g):
 
 @kernel
 def slots_above(slot):
-    """Return the set of slots above a slot."""
+    """Return the set of all slots with a higher number."""
     return np.int64(-2) << np.int64(slot)
 
 
 @kernel
 def take_card(t, g, slot):
-    """Move a card from the display to the hand, in view of all: the first, the second, or an additional card."""
+    """Move the first, second or additional card from the display to the hand, where it is publicly known."""
     seat, colour = g.seat, np.int64(g.display[slot])
     g.display[slot] = -1
     g.hand[seat, colour] += 1
@@ -118,13 +118,13 @@ def take_card(t, g, slot):
 
 @kernel
 def check_limit(t, g):
-    """Enter DISCARD if the hand exceeds the hand limit, otherwise END."""
+    """Enter DISCARD if the acting seat's hand exceeds the hand limit, otherwise END."""
     g.phase = PHASE_DISCARD if hand_size(g, g.seat) > t.hand_limit else PHASE_END
 
 
 @kernel
 def discard(t, g, colour):
-    """Hand limit: discard one card."""
+    """DISCARD: discard one card and check the hand limit again."""
     play_card_face_up(g, g.seat, colour)
     g.last_discard = colour
     check_limit(t, g)

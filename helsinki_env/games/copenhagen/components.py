@@ -1,7 +1,7 @@
-"""Component data, read from a component file: tiles, cards, cells with coats of arms, scoring values.
+"""Load component data from a component file: tiles, cards, cells with coats of arms, and scoring values.
 
-A component file (``configs/components/copenhagen.yaml``) is fully validated on loading, and the result is immutable.
-The file marks facts that its source does not give.
+A component file (``configs/components/copenhagen.yaml``) is fully validated when it is loaded, and the result is
+immutable. The file marks facts that are not stated in its source.
 
 Rules: section 1, Components.
 """
@@ -44,28 +44,28 @@ MAX_GOAL = 100
 
 
 class ComponentError(UserError):
-    """An invalid component file. The message names file, key, value found and expected value."""
+    """Raised for an invalid component file. The message names the file, key, value found and expected value."""
 
 
 @dataclass(frozen=True)
 class Components:
     """The validated content of a component file, as returned by `load_components`.
 
-    A cell is ``5 * y + x``, x from the left and y from the bottom.
+    A cell is ``5 * y + x``, with x counted from the left and y from the bottom.
 
     Attributes:
         name: the file's name without its suffix.
-        drawings: drawing by ``[colour][size - 2]``: rows from top to bottom, ``B`` the brick, ``W`` a window and ``.``
-            an empty cell.
-        copies: number of tiles of each color by ``[players - 2][size - 2]``.
+        drawings: drawing of each tile, indexed by ``[colour][size - 2]``: rows from top to bottom, with ``B`` for the
+            brick, ``W`` for a window and ``.`` for an empty cell.
+        copies: number of tiles of each color, indexed by ``[players - 2][size - 2]``.
         white_tiles: number of white tiles in the common supply.
-        cards: number of cards of each color by ``[players - 2]``.
+        cards: number of cards of each color, indexed by ``[players - 2]``.
         hands: number of cards dealt to each seat.
         coats: cells with a coat of arms, ascending.
-        coat_rows: rows y with a coat of arms at their end, ascending.
+        coat_rows: rows y with a coat of arms next to them, ascending.
         hand_limit: maximum number of cards in a hand.
-        goal: points that end the game.
-        last_cards: the End of Game card is among this number of cards at the bottom of the draw pile.
+        goal: number of points that ends the game.
+        last_cards: number of cards at the bottom of the draw pile that include the End of Game card.
         points_row: points for a full row.
         points_row_windows: points for a full row that shows windows only.
         points_column: points for a full column.
@@ -115,7 +115,7 @@ def load_components(name_or_path: str | Path = "copenhagen") -> Components:
         name_or_path: name of a file in ``configs/components``, or a path. An unchanged file is read only once.
 
     Raises:
-        ComponentError: for an invalid file; the message names file, key, value and expected value.
+        ComponentError: if the file is invalid. The message names the file, the key, the value and the expected value.
     """
     components: Components = load_component_file(name_or_path, ComponentError, _components)
     return components
@@ -154,14 +154,14 @@ def _components(data: Node, name: str) -> Components:
 
 
 def _by_players(data: Node) -> list[Node]:
-    """Return the nodes for two, three and four players."""
+    """Return the nodes of the values for two, three and four players."""
     keys = tuple(f"players_{players}" for players in PLAYER_COUNTS)
     data.mapping(keys)
     return [data[key] for key in keys]
 
 
 def _drawings(data: Node) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """Return the drawings by color and size."""
+    """Return the drawings, indexed by color and size."""
     data.mapping(COLOURS)
     return tuple(
         tuple(
@@ -175,7 +175,7 @@ def _drawings(data: Node) -> tuple[tuple[tuple[str, ...], ...], ...]:
 
 
 def _drawing(item: Node, size: int) -> tuple[str, ...]:
-    """Return a drawing: a connected shape of `size` cells, one of them the brick, without empty margins."""
+    """Return a drawing: a connected shape of `size` cells, including one brick, without empty margins."""
     rows = read_shape(item, "BW", "cells")
     text = "".join(rows)
     if text.count("B") != 1:
@@ -186,7 +186,7 @@ def _drawing(item: Node, size: int) -> tuple[str, ...]:
 
 
 def _cells(data: Node) -> tuple[int, ...]:
-    """Return distinct cells of the board, given as [x, y], as ascending integers."""
+    """Return distinct cells of the board, given as [x, y] lists, as ascending integers."""
     items = data.entries("cells [x, y]", most=CELLS)
     return tuple(sorted(distinct_values(data, ((item, _cell(item)) for item in items), "cell")))
 

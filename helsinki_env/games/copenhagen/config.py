@@ -1,4 +1,4 @@
-"""Configuration of a game of Copenhagen: players, denied abilities, component file, reward."""
+"""Configure a game of Copenhagen: number of players, denied abilities, component file and reward."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["REWARDS", "ConfigError", "CopenhagenConfig"]
 
 @dataclass(frozen=True)
 class CopenhagenConfig(Configuration[Components]):
-    """Configuration of a game.
+    """The configuration of a game.
 
-    Frozen, hashable and picklable. Two configurations are equal if all values and the contents of the component files
-    are equal.
+    Configurations are frozen, hashable and picklable. Two are equal if all their values and the contents of their
+    component files are equal.
 
     Attributes:
-        num_players: 2, 3 or 4.
-        denied: abilities that single seats may not take, for studies. Accepts one collection of ids (1 to 4) or names
-            per seat, or None; stored as one tuple of ascending ids per seat. Every player owns ``any_cards`` from the
-            start, so it cannot be denied.
-        components: the component file, a name or a path; see `components.load_components`.
-        reward: ``"win"``, ``"rank"`` or ``"margin"``.
+        num_players: number of players: 2, 3 or 4.
+        denied: abilities that individual seats may not take, for studies: one collection of ids (1 to 4) or names for
+            each seat, or None. They are stored as a tuple of ascending ids for each seat. Every player owns
+            ``any_cards`` from the start, so it cannot be denied.
+        components: name or path of the component file; see `components.load_components`.
+        reward: reward type: ``"win"``, ``"rank"`` or ``"margin"``.
 
     Raises:
-        ConfigError: for an invalid value.
-        ComponentError: (a ValueError) for an invalid component file.
+        ConfigError: if a value is invalid.
+        ComponentError: (a ValueError) if the component file is invalid.
     """
 
     read_components = staticmethod(load_components)
@@ -46,7 +46,7 @@ class CopenhagenConfig(Configuration[Components]):
     _loaded: tuple[str, Components] = field(default=None, repr=False, kw_only=True)  # type: ignore[assignment]
 
     if TYPE_CHECKING:
-        # The constructor accepts wider types than the fields store, which a dataclass cannot express.
+        # The constructor accepts more types than the fields store, which a dataclass cannot express.
         def __init__(
             self,
             num_players: SupportsIndex = 2,

@@ -1,12 +1,12 @@
-"""Determinization: sample hidden cards that are consistent with the observation of a seat, for search.
+"""Determinization for search: sample hidden cards that are consistent with the observation of a seat.
 
 A copy made by `determinize` differs from the game only in information hidden from the viewer (rules, section 5):
 
 - the cards in other hands, except those taken from the display;
-- the order of the draw pile, including the End of Game card;
+- the order of the draw pile, including the position of the End of Game card;
 - the random state, so that later shuffles cannot be predicted.
 
-The observation of the viewer stays the same.
+The observation of the viewer is unchanged.
 
     >>> from helsinki_env.engine.determinization import determinize
     >>> from helsinki_env.games.copenhagen.game import CopenhagenGame
@@ -18,22 +18,22 @@ The observation of the viewer stays the same.
 
 The distribution
 ----------------
-Deals are drawn uniformly from all deals that match the observation, where cards of the same color are distinct:
+Deals are drawn uniformly from all deals that match the observation. Cards of the same color are treated as distinct.
 
-- *Hidden cards.* The hidden hand of another seat consists of its cards that are not publicly known. Before the draw
-  pile is made from the discard pile, the cards that the viewer cannot locate are distributed uniformly over hidden
-  hands and draw pile. Afterwards, the draw pile holds its publicly known cards in a uniformly random order, and the
-  other unlocated cards are distributed uniformly over the hidden hands.
-- *The End of Game card.* It is public whether this card is in the draw pile. It was inserted beneath 0 to 9 cards (or
-  all, if there were fewer), each number equally likely and independent of the cards. Until it is drawn, the observation
-  adds only the number of cards left. In a draw pile of n other cards, it is therefore beneath 0 to min(n, 9) of them,
-  each number equally likely.
-- *Constraints of the current turn.* Another seat that is in the middle of a turn must be able to complete it: to pay
+- *Hidden cards.* The hidden hand of another seat consists of its cards that are not publicly known. Before the discard
+  pile is reshuffled, all cards that the viewer cannot locate are distributed uniformly over the hidden hands and the
+  draw pile. Afterwards, the draw pile holds its publicly known cards in a uniformly random order, and the remaining
+  cards are distributed uniformly over the hidden hands.
+- *The End of Game card.* It is public whether this card is in the draw pile. When it was inserted, the number of cards
+  below it was drawn uniformly from 0 to 9, or to the pile size if that is smaller. Until the card is drawn, the
+  observation adds only the number of cards left. In a draw pile of n other cards, the number of cards below it is
+  therefore uniform from 0 to min(n, 9).
+- *Constraints of the current turn.* Another seat that is in the middle of its turn must be able to complete it: to pay
   for its tile, including a recolored card, to discard in order, or to build after `both_actions`. In phase END, which
-  is otherwise skipped, it must have an ability to use. Deals are sampled by rejection, so all valid deals remain
-  equally likely.
+  is otherwise skipped, it must have an ability that it can use. Deals are sampled by rejection, so all valid deals
+  remain equally likely.
 
-Earlier actions of other seats have no influence on the distribution, because an observation does not record them.
+Earlier actions of other seats do not affect the distribution, because an observation does not record them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from helsinki_env.games.copenhagen.state import (
     PILE,
 )
 
-#: Maximum number of attempts to deal a hand. The rarest hand that can pay for a tile occurs once in 10^6 deals.
+#: Maximum number of attempts to deal a hand. Hands that can pay for a tile occur at least once in 10^6 deals.
 _TRIES = 20_000_000
 
 SCRATCH = np.dtype(
@@ -65,8 +65,8 @@ SCRATCH = np.dtype(
         np.record,
         np.dtype(
             [
-                ("unknown", np.int64, (5,)),  # cards by color in hidden hands, or in a first draw pile
-                ("hidden", np.int64, (MAX_SEATS,)),  # cards in other hands that only their seats have seen
+                ("unknown", np.int64, (5,)),  # cards by color in hidden hands and in the first draw pile
+                ("hidden", np.int64, (MAX_SEATS,)),  # number of hidden cards in each other hand
                 ("cards", np.int8, (PILE,)),
             ],
             align=True,
@@ -77,15 +77,15 @@ SCRATCH = np.dtype(
 
 @kernel
 def _is_reshuffled(g):
-    """Return whether the draw pile was made from the discard pile, so that its contents are public (section 3)."""
+    """Return whether the draw pile was made from the discard pile, which makes its contents public (section 3)."""
     return g.players > 2 and g.end_card != 0
 
 
 @kernel
 def _look(t, g, viewer, s):
-    """Count the cards that the viewer cannot locate, and the hidden cards of each other hand (section 5).
+    """Count the cards that the viewer cannot locate, and the hidden cards in every other hand (section 5).
 
-    Return whether the cards exactly fill the hidden hands and the draw pile.
+    Return whether these cards exactly fill the hidden hands and the draw pile.
     """
     s.hidden[:] = 0
     pile, known_cards, total = np.int64(g.pile_size) - g.end_card, np.int64(0), np.int64(0)
@@ -115,7 +115,7 @@ def _look(t, g, viewer, s):
 
 @kernel
 def _deal_hand(g, s, seat, dealt, size):
-    """Deal a seat's hidden cards; return the total number of cards dealt so far."""
+    """Deal the hidden cards of a seat, and return the total number of cards dealt so far."""
     for colour in range(5):
         g.hand[seat, colour] = g.known[seat, colour]
     for i in range(s.hidden[seat]):
@@ -133,7 +133,7 @@ def _can_complete_turn(t, g, mask):
         return True
     if phase == PHASE_END:
         return legal_uses(t, g) != 0
-    # The mask assumes that the hand had a card of the color when it was chosen.
+    # The mask does not check that the hand had a card of the color when it was chosen.
     if g.recolour >= 0 and g.paid[g.recolour] == 0 and g.hand[seat, g.recolour] == 0:
         return False
     write_mask(t, g, mask)
@@ -142,7 +142,7 @@ def _can_complete_turn(t, g, mask):
 
 @kernel
 def _deal_hand_in_turn(t, g, s, size, mask):
-    """Deal the acting seat a hand with which it can complete the turn; return whether one was found."""
+    """Deal the acting seat a hand with which it can complete its turn, and return whether one was found."""
     tries = _TRIES if s.hidden[g.seat] > 0 else 1
     for _ in range(tries):
         _deal_hand(g, s, g.seat, 0, size)
@@ -153,7 +153,7 @@ def _deal_hand_in_turn(t, g, s, size, mask):
 
 @kernel
 def _deal_pile(t, g, cards, dealt, size):
-    """Deal the cards from index `dealt` on to the draw pile, with the End of Game card at a random possible place."""
+    """Deal the cards from index `dealt` onward to the draw pile, with the End of Game card near the bottom."""
     others = np.int64(g.pile_size) - g.end_card
     beneath = others + 1
     if g.end_card:
@@ -168,9 +168,9 @@ def _deal_pile(t, g, cards, dealt, size):
 
 @kernel
 def determinize_state(t, g, viewer, word, s, mask):
-    """Sample the cards hidden from `viewer` with the random key `word`; return whether a deal was found.
+    """Sample the cards hidden from `viewer` with the random key `word`, and return whether a deal was found.
 
-    `s` is a scratch record of dtype `SCRATCH`, `mask` is scratch, int8 (459,).
+    `s` is a scratch record of dtype `SCRATCH`, and `mask` is a scratch array, int8 (459,).
     """
     g.chance = word
     if not _look(t, g, viewer, s):

@@ -1,6 +1,6 @@
-"""Random options per episode: number of players and denied abilities.
+"""Draw random options for each episode: the number of players and the denied abilities.
 
-Batch environments draw them at every deal, including automatic resets, from a separate random stream.
+Batch environments draw new options for every deal, including automatic resets, from a separate random stream.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS
 
 __all__ = ["RandomEpisodes"]
 
-#: The number of denied abilities is -1 to keep the configured ones.
+#: The number of denied abilities is -1 if the configured ones are used.
 EPISODES = options_dtype("denied_low", "denied_high")
 
-#: Number of abilities that can be denied: all but the first, which every player owns from the start.
+#: Number of abilities that can be denied: all except the first, which every player owns from the start.
 _DENIABLE = len(ABILITIES) - 1
 
 
 @dataclass(frozen=True)
 class RandomEpisodes:
-    """Values to draw at each deal; None keeps the configured value.
+    """The values from which options are drawn for each deal. None keeps the configured value.
 
     Args:
         num_players: player counts to draw from, such as ``(2, 3, 4)``, or one count.
-        denied: number of abilities denied to each seat, a number from 0 to 4 or a range ``(low, high)``. The set of
-            each seat is drawn separately and uniformly; ``any_cards`` is never denied.
+        denied: number of abilities denied to each seat, either a number from 0 to 4 or a range ``(low, high)``. The
+            set is drawn uniformly and separately for each seat; ``any_cards`` is never denied.
 
-    Values are stored as tuples; integers of any type become int.
+    The values are stored as tuples, and integers of any type are converted to int.
 
     Raises:
-        ValueError: for an invalid value; the message names it and the values expected.
+        ValueError: if a value is invalid. The message names it and the expected values.
     """
 
     num_players: tuple[int, ...] | None = None
     denied: tuple[int, int] | None = None
 
     if TYPE_CHECKING:
-        # The constructor accepts wider types than the fields store, which a dataclass cannot express.
+        # The constructor accepts more types than the fields store, which a dataclass cannot express.
         def __init__(
             self,
             num_players: Iterable[SupportsIndex] | SupportsIndex | None = None,
@@ -62,7 +62,7 @@ class RandomEpisodes:
             object.__setattr__(self, "denied", size_range("denied", self.denied, _DENIABLE, "abilities"))
 
     def record(self) -> npt.NDArray[Any]:
-        """Return the values as kernels read them, an array of one record."""
+        """Return the values in the form that kernels read, an array of one record."""
         array = np.zeros(1, EPISODES)
         record = array[0]
         record.players = sum(1 << n for n in set(self.num_players or ()))
@@ -72,9 +72,9 @@ class RandomEpisodes:
 
 @kernel
 def draw_setup(p, g):
-    """Draw the options of the next episode into a record; `p.chance` is the random key of this episode.
+    """Draw the options of the next episode into a record. `p.chance` is the random key of this episode.
 
-    Sets are drawn for all four seats, so that the set of a seat does not depend on the number of players.
+    Sets are drawn for all four seats, so that the set of each seat does not depend on the number of players.
     """
     if p.players:
         g.players = draw_member(p, p.players, 5)

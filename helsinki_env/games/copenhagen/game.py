@@ -1,4 +1,4 @@
-"""A single game of Copenhagen as an object, for interactive use, search and tests.
+"""Provide a single game of Copenhagen as an object, for interactive use, search and tests.
 
 >>> from helsinki_env.games.copenhagen.game import CopenhagenConfig, CopenhagenGame
 >>> game = CopenhagenGame(CopenhagenConfig(num_players=2), seed=0)
@@ -38,7 +38,7 @@ __all__ = ["COPENHAGEN", "CopenhagenConfig", "CopenhagenGame", "IllegalActionErr
 
 
 class Phase(StrEnum):
-    """Phase of a game, which determines the possible kinds of actions (rules, section 3). Equal to its name."""
+    """The phase of a game, which determines the possible action kinds (rules, section 3). It is equal to its name."""
 
     MAIN = "MAIN"
     TAKE = "TAKE"
@@ -102,11 +102,11 @@ COPENHAGEN: GameSpec = GameSpec(
     hidden_fields=("hand",),
     hidden_piles=("pile",),
 )
-"""Specification of Copenhagen for game-independent code."""
+"""The specification of Copenhagen for game-independent code."""
 
 
 class CopenhagenGame(BoardGame):
-    """A game in progress; see `BoardGame` for the arguments. The default game has two players."""
+    """A game in progress. The default game has two players. See `BoardGame` for the arguments."""
 
     __slots__ = ()
 

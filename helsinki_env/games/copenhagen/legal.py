@@ -1,7 +1,7 @@
 """Compute the action mask (rules, section 3).
 
-The mask contains exactly the legal actions. After each legal action, the turn can be completed. An ability is legal
-only if it changes more than its own state.
+After every legal action, the turn can be completed. Using an ability is legal only if it changes more than the state
+of the ability itself.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from helsinki_env.games.copenhagen.build import (
 from helsinki_env.games.copenhagen.cards import filled_slots, hand_size, slots_above
 from helsinki_env.games.copenhagen.shapes import meeting, placements
 
-#: Marks the corners of an orientation. The ids after them become zero; they belong to the next orientation, which is
-#: written later, or to kinds that are not marked in the same phase.
+#: Mark the corners of an orientation. The ids after them are set to zero. They belong to the next orientation, which is
+#: written later, or to action kinds that do not occur in the same phase.
 _mark_corners = marker(64)
-#: Mark cells in two overlapping parts, with nothing written beyond the cells. `_mark_lower` also marks tiles.
+#: Mark cells in two overlapping parts, without writing beyond the last cell. `_mark_lower` also marks tiles.
 _mark_lower, _mark_upper = marker(32), marker(16)
 _clear_all = clearer(a.NUM_ACTIONS)
 
 
 @kernel
 def _mark(mask, first, size, legal):
-    """Mark a set of arguments (bit = argument)."""
+    """Write the entries of `size` arguments: 1 for those in the set `legal` (bit = argument), otherwise 0."""
     for argument in range(size):
         mask[first + argument] = (legal >> argument) & 1
 
 
 @kernel
 def _first_slots(g):
-    """MAIN: return the slots with a card that have a card in the next slot, or in any later slot with any_cards."""
+    """MAIN: return the filled slots followed by a card in the next slot, or in any later slot with any_cards."""
     slots = filled_slots(g)
     second = slots >> 1
     if (active(g) >> a.ANY_CARDS) & 1:
@@ -56,7 +56,7 @@ def _first_slots(g):
 
 @kernel
 def _next_slots(g):
-    """TAKE: return the slot after the first one, all later slots with any_cards, or all for an additional card."""
+    """TAKE: return the slot after the first card, every later slot with any_cards, or all for an additional card."""
     slots = filled_slots(g)
     if g.first < 0:
         return slots
@@ -67,7 +67,7 @@ def _next_slots(g):
 
 @kernel
 def _taking_uses(t, g, usable):
-    """DISCARD and END: return additional_card before a discard, and both_actions once the hand limit is met."""
+    """DISCARD and END: return additional_card before any discard, and both_actions once the hand limit is met."""
     legal = np.int64(0)
     if g.last_discard < 0 and filled_slots(g):
         legal |= usable & (1 << a.ADDITIONAL_CARD)
@@ -79,10 +79,10 @@ def _taking_uses(t, g, usable):
 
 @kernel
 def _building_uses(t, g, usable):
-    """PLACE: return the abilities that lower the cost or recolor cards and leave a payable placement.
+    """PLACE: return the abilities that lower the cost or recolor cards and still leave a placement that can be paid.
 
-    [R] The discount always changes the cost, so it is legal even if the tile is payable without it. After RECOLOUR, a
-    discount to zero is illegal, because a recolored card must be paid.
+    [R] The discount always changes the cost, so it is legal even if the tile can be paid without it. After RECOLOUR,
+    a discount to zero is illegal, because a recolored card must be paid.
     """
     discount = usable & (1 << a.CONSTRUCTION_DISCOUNT)
     change = usable & (1 << a.CHANGE_OF_COLOURS)
@@ -111,7 +111,7 @@ def legal_uses(t, g):
 
 @kernel
 def _mark_places(t, g, mask, first):
-    """PLACE: mark all placements whose cost can be paid now."""
+    """PLACE: mark all placements that can be paid now."""
     kind = np.int64(g.tile)
     filled = np.int64(g.filled[g.seat])
     support = supported(filled)
@@ -132,12 +132,12 @@ def _mark_places(t, g, mask, first):
 
 @kernel
 def _pay_colours(g):
-    """PAY: return payable colors in non-decreasing order, with at least one recolored card in the payment."""
+    """PAY: return the colors allowed for the next card: non-decreasing, with at least one recolored card in total."""
     own, recoloured = color_of(g.tile), np.int64(g.recolour)
     low, high = min(own, recoloured), max(own, recoloured)
     low_held, high_held = np.int64(g.hand[g.seat, low]), np.int64(g.hand[g.seat, high])
     due, legal = np.int64(g.due), np.int64(0)
-    # After a card of the higher color, all later cards have this color.
+    # Once a card of the higher color is paid, all later cards must have that color.
     if high_held >= due and (high == recoloured or g.paid[recoloured] > 0):
         legal |= np.int64(1) << high
     # The lower color comes first; if it is the color of the tile, a recolored card must still follow.
@@ -148,7 +148,7 @@ def _pay_colours(g):
 
 @kernel
 def _mark_discards(t, g, mask, first):
-    """DISCARD: mark colors in non-decreasing order until the hand limit is met."""
+    """DISCARD: mark the colors allowed for the next card: non-decreasing, so that the hand limit can still be met."""
     due = hand_size(g, g.seat) - t.hand_limit
     left = np.int64(0)
     for colour in range(4, -1, -1):
@@ -159,7 +159,7 @@ def _mark_discards(t, g, mask, first):
 
 @kernel
 def mark_legal(t, g, mask):
-    """Write 1 for each legal action into `mask`, int8 (459,), initially all zeros."""
+    """Write 1 for each legal action into `mask`, int8 (459,), which must be all zeros."""
     if g.done:
         return
     phase, offset = g.phase, t.offset
@@ -190,6 +190,6 @@ def mark_legal(t, g, mask):
 
 @kernel
 def write_mask(t, g, mask):
-    """Write 1 for each legal action, 0 for all others."""
+    """Write 1 for each legal action and 0 for all others."""
     _clear_all(mask, 0)
     mark_legal(t, g, mask)

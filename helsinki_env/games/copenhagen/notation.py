@@ -1,10 +1,10 @@
-"""Convert actions to text and back; for positions see `helsinki_env.games.copenhagen.position`.
+"""Convert actions to text and back. For positions, see `helsinki_env.games.copenhagen.position`.
 
     >>> action_to_string(3), action_to_string(7 + 2), action_to_string(string_to_action("PLACE 2 at 0,4"))
     ('TAKE 3', 'BUILD blue 4', 'PLACE 2 at 0,4')
 
-Display slots count from 0. Tiles are written as ``colour size``, cells as ``x,y`` from the lower left corner, and
-abilities by name. PLACE names the orientation and the lower left corner of the tile's bounding box.
+Display slots are numbered from 0. Tiles are written as ``colour size``, cells as ``x,y`` from the lower left corner,
+and abilities by name. PLACE is followed by the orientation and the lower left corner of the tile's bounding box.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _CELL_TEXTS = tuple(f"{x},{y}" for y in range(ROWS) for x in range(COLUMNS))
 
 
 def tile_name(kind: int) -> str:
-    """Return a kind of colored tile (``4 * colour + size - 2``) as text, such as ``blue 4``."""
+    """Return the name of a kind of colored tile (``4 * colour + size - 2``), such as ``blue 4``."""
     return f"{COLOURS[kind // len(TILE_SIZES)]} {TILE_SIZES[kind % len(TILE_SIZES)]}"
 
 
-#: The texts of all arguments of each kind in order; a kind without an argument has one empty text.
+#: The texts of all arguments of each action kind, in order. A kind without an argument has one empty text.
 _TEXTS: dict[int, tuple[str, ...]] = {
     a.KIND_TAKE: tuple(map(str, range(DISPLAY))),
     a.KIND_BUILD: tuple(tile_name(kind) for kind in range(len(COLOURS) * len(TILE_SIZES))),
@@ -49,13 +49,13 @@ _COMMA = re.compile(r" ?, ?")
 
 
 def action_to_string(action: int | np.integer[Any]) -> str:
-    """Return an action as text, such as ``BUILD blue 4``; `string_to_action` is the inverse.
+    """Return an action as text, such as ``BUILD blue 4``. `string_to_action` is the inverse.
 
     Args:
-        action: id of the action, 0 to 458.
+        action: action id, 0 to 458.
 
     Raises:
-        ValueError: for an invalid id.
+        ValueError: if the id is invalid.
     """
     number = as_integer(action)
     if number is None:
@@ -67,13 +67,13 @@ def action_to_string(action: int | np.integer[Any]) -> str:
 
 
 def string_to_action(text: str) -> int:
-    """Return the id of an action written by `action_to_string`; extra spaces are allowed, also around a comma.
+    """Return the id of an action written by `action_to_string`. Extra spaces are ignored, even around a comma.
 
     Args:
-        text: kind and argument.
+        text: action kind and argument.
 
     Raises:
-        ValueError: for an invalid text; the message names the text and the expected argument.
+        ValueError: if the text is invalid. The message names the text and the expected argument.
     """
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"action {short_repr(text)}: expected text such as 'TAKE 3' or 'BUILD blue 4'")
@@ -90,7 +90,7 @@ def string_to_action(text: str) -> int:
 
 
 def _expected(kind: int) -> str:
-    """Return a description of the argument that a kind of action takes."""
+    """Return a description of the argument that an action kind takes."""
     name, texts = KINDS[kind], _TEXTS[kind]
     if texts == ("",):
         return f"'{name}' alone"

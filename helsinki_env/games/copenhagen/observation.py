@@ -1,8 +1,8 @@
-"""The observation of a seat as a flat int8 array. No other module hides information (rules, section 5).
+"""Write the observation of a seat as a flat int8 array. Only this module hides information (rules, section 5).
 
-The layout is the same for all player counts and configurations. Seats are in the order self, next clockwise, and so on;
-unused seats are zero. No entry is negative: codes are shifted by one, so that 0 means "none". `unpack` returns the
-named fields:
+The layout is the same for all player counts and configurations. Seats are in clockwise order, beginning with the
+observing seat; entries of unused seats are zero. No entry is negative: codes are shifted by one, so that 0 means
+"none". `unpack` returns the named fields:
 
     >>> from helsinki_env.games.copenhagen import observation
     >>> from helsinki_env.games.copenhagen.game import CopenhagenGame
@@ -38,10 +38,10 @@ from helsinki_env.games.copenhagen.state import MAX_SEATS, PHASES, RECORD, TILES
 __all__ = ["FIELDS", "LAYOUT", "OBSERVATION_SIZE", "PLANES", "unpack", "write_observation"]
 
 PLANES = ("tile", "number", "brick", "coat")
-"""Board planes, lowest row first:
+"""The planes of a board, lowest row first:
 
-- tile: 1 to 5 colored, 6 white;
-- number: index of the colored tile in the order built, from 1;
+- tile: 1 to 5 for colored tiles, 6 for white tiles;
+- number: number of the colored tile in the order built, from 1;
 - brick: whether the cell shows a brick;
 - coat: whether the cell has an uncovered coat of arms.
 """
@@ -93,13 +93,13 @@ OBSERVATION = ObservationTable(
     ),
     functions={"hand_size": hand_size},
 )
-"""The sections of the observation and the fields that they show."""
+"""The sections of the observation, with the fields that they show."""
 
 LAYOUT = OBSERVATION.layout
 """Offsets of the fields of the observation."""
 
 FIELDS = LAYOUT.fields
-"""The fields in order."""
+"""The fields of the observation, in order."""
 
 OBSERVATION_SIZE = LAYOUT.size
 """F, the length of an observation."""
@@ -114,7 +114,7 @@ def unpack(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
     """Return the named fields of one observation (F,) or a batch (..., F) as views of shape (..., *field shape).
 
     Raises:
-        ValueError: if the length is not that of an observation.
+        ValueError: if the length is not the length of an observation.
     """
     obs = np.asarray(obs)
     if not obs.ndim or obs.shape[-1] != OBSERVATION_SIZE:
@@ -123,7 +123,7 @@ def unpack(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
 
 
 def scales(size: int) -> npt.NDArray[np.float32] | None:
-    """Return the divisors that normalize observations of length `size`, (F,), or None for any other length."""
+    """Return the divisors that normalize observations, (F,), or None if `size` is not the length of an observation."""
     return OBSERVATION.scales() if size == OBSERVATION_SIZE else None
 
 
@@ -132,7 +132,7 @@ _clear_board, _clear_coats = clearer(PER_BOARD), clearer(16)
 
 @kernel
 def tile_sets(t, g, seat):
-    """Return sets of cells for the binary digits of two planes: three digits for tiles, five for the order built."""
+    """Return sets of cells for the bits of two planes: three bits for tile codes, five for the order built."""
     n0 = n1 = n2 = n3 = n4 = np.int64(0)
     for tile in range(g.tile_count[seat]):
         cells = tile_cells(t, np.int64(g.tile_piece[seat, tile]), g.tile_cell[seat, tile])
@@ -149,7 +149,7 @@ def tile_sets(t, g, seat):
 
 @kernel
 def _write_board(t, g, seat, out, at):
-    """Write the board of a seat with its coats of arms, which are public."""
+    """Write the board of a seat and its coats of arms, all of which are public."""
     codes, numbers = tile_sets(t, g, seat)
     coats = np.int64(t.coats) & ~np.int64(g.filled[seat])
     write_planes(out, at, CELLS, codes, numbers, np.int64(g.bricks[seat]), coats)
@@ -157,7 +157,7 @@ def _write_board(t, g, seat, out, at):
 
 @kernel
 def _write_row_coats(t, g, seat, out, at):
-    """Write the coats of arms next to rows that are not full, which are public."""
+    """Write the coats of arms next to rows that are not full; they are public."""
     coats = t.coat_rows & ~full_rows(np.int64(g.filled[seat]))
     for y in range(ROWS):
         out[at + y] = (coats >> (COLUMNS * y)) & 1
@@ -171,7 +171,7 @@ def next_seat(g, seat):
 
 @kernel
 def _write(t, g, viewer, out, dealt, turned):
-    """Write all entries, boards first; the zeros after a block of entries are overwritten by later blocks."""
+    """Write all entries, boards first. Zeros written after a block of entries are overwritten by later blocks."""
     players, seat = np.int64(g.players), np.int64(viewer)
     for turn in range(players if turned else np.int64(1)):
         _write_board(t, g, seat, out, PER_BOARD * turn)
@@ -189,20 +189,20 @@ def _write(t, g, viewer, out, dealt, turned):
 
 @kernel
 def write_observation(t, g, viewer, out):
-    """Write the observation of `viewer` into `out`, int8 (F,), overwriting every entry (section 5)."""
+    """Write the observation of `viewer` into `out`, int8 (F,), and overwrite every entry (section 5)."""
     _write(t, g, viewer, out, True, True)
 
 
 @kernel
 def update_observation(t, g, viewer, out, turned):
-    """Update `out`, which holds an earlier observation of the same deal, so that boards of unused seats are blank.
+    """Update `out`, an earlier observation of the same deal, in which boards of unused seats are already blank.
 
-    Unless `turned`, the viewer has been the acting seat ever since, so the other boards are unchanged.
+    If `turned` is false, the viewer has been the acting seat ever since, so the other boards are unchanged.
     """
     _write(t, g, viewer, out, False, turned)
 
 
-# the same for parallel GPU lanes
+# the same kernels for parallel GPU lanes
 
 
 @kernel

@@ -24,7 +24,7 @@ _ARGUMENTS = {
 
 
 def actions_page() -> str:
-    """Return the page of all actions, as Markdown."""
+    """Return the Markdown page that lists all actions."""
     lines = [
         "# Decisions in Copenhagen",
         "",
@@ -40,7 +40,7 @@ def actions_page() -> str:
 
 
 def observation_page() -> str:
-    """Return the page of the observation's fields, as Markdown."""
+    """Return the Markdown page that lists the fields of the observation."""
     return layout.observation_page(
         "Observation in Copenhagen", LAYOUT, "helsinki_env.games.copenhagen.observation.unpack"
     )

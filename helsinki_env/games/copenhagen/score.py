@@ -1,4 +1,4 @@
-"""Points and ranking (rules, sections 3, "Constructing", and 4)."""
+"""Compute points and ranks (rules, section 3, "Constructing", and section 4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from helsinki_env.games.copenhagen.bits import full_columns, full_rows
 
 @kernel
 def line_points(t, before, after, bricks):
-    """Return the points of lines that are full in `after` but not in `before` (section 3)."""
+    """Return the points for lines that are full in `after` but not in `before` (section 3)."""
     rows = full_rows(after) & ~full_rows(before)
     columns = full_columns(after) & ~full_columns(before)
     windows = after & ~bricks
@@ -26,9 +26,9 @@ def line_points(t, before, after, bricks):
 
 @kernel
 def cover(t, g, cells):
-    """Fill cells of the acting seat, score lines, and turn coats into rewards (section 3). Bricks are already set.
+    """Fill cells on the acting seat's board, score new lines, and add rewards for coats of arms (section 3).
 
-    Return False if the points end the game.
+    The bricks must already be set. Return False if the seat reaches the goal, which ends the game.
     """
     seat = g.seat
     before = np.int64(g.filled[seat])
@@ -44,15 +44,15 @@ def cover(t, g, cells):
 
 @kernel
 def score(t, g, seat):
-    """Return the points of a seat, all scored during play (section 4)."""
+    """Return the points of a seat, all of which are scored during play (section 4)."""
     return np.int64(g.points[seat])
 
 
 @kernel
 def rank_of(t, g, seat):
-    """Section 4: return the number of seats with more points, or as many and fewer empty cells. Ties share a rank.
+    """Return a seat's rank: the number of seats with more points, or equal points and fewer empty cells (section 4).
 
-    A player who ends the game by points is first, because no other player has reached the goal.
+    Seats that are equal in both share a rank. A player who reaches the goal is first, because no other player has.
     """
     place = np.int64(0)
     for other in range(g.players):

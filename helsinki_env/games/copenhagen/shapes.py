@@ -1,8 +1,8 @@
-"""Orientations of the tiles and their placements (rules, section 3, "Placement").
+"""Find the placements of tiles in all their orientations (rules, section 3, "Placement").
 
 All placements of an orientation are tested together. Shifting a set of cells by the offset of a tile cell gives the
-corners at which this cell is in the set. The tile lies on empty cells at the corners in the intersection of these sets.
-It has support, or touches its own color, at the corners in the union.
+corners at which this tile cell is in the set. The intersection of the shifted sets of empty cells contains the corners
+at which the tile lies on empty cells. Unions give the corners at which it has support or touches its own color.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ShapeRows = tuple[str, ...]
 
 
 def offsets_of(drawing: ShapeRows) -> tuple[list[int], int]:
-    """Return (cells, brick) of a drawing, as cells of the board with its bounding box in the lower left corner."""
+    """Return the (cells, brick) of a drawing whose bounding box is in the lower left corner of the board."""
     height = len(drawing)
     marks = {5 * (height - 1 - i) + j: mark for i, row in enumerate(drawing) for j, mark in enumerate(row)}
     cells = sorted(cell for cell, mark in marks.items() if mark != ".")
@@ -25,7 +25,7 @@ def offsets_of(drawing: ShapeRows) -> tuple[list[int], int]:
 
 @kernel
 def placements(t, piece, filled, support):
-    """Return the corners at which an orientation lies on empty cells, at least one of them in `support`."""
+    """Return the corners at which an orientation covers only empty cells, at least one of them in `support`."""
     free, stands = np.int64(t.corners[piece]), np.int64(0)
     for i in range(MOST_CELLS):
         offset = t.offsets[piece, i]
@@ -36,7 +36,7 @@ def placements(t, piece, filled, support):
 
 @kernel
 def meeting(t, piece, cells):
-    """Return the corners at which some cell of an orientation is in `cells`, including corners off the board."""
+    """Return the corners at which an orientation has a cell in `cells`, including corners off the board."""
     corners = np.int64(0)
     for i in range(MOST_CELLS):
         corners |= cells >> t.offsets[piece, i]
@@ -45,5 +45,5 @@ def meeting(t, piece, cells):
 
 @kernel
 def tile_cells(t, piece, corner):
-    """Return the cells of a tile: its orientation, shifted to the corner of its bounding box."""
+    """Return the cells of a tile in an orientation whose bounding box has this lower left corner."""
     return np.int64(t.cells[piece]) << np.int64(corner)

@@ -1,7 +1,7 @@
 """Reconstruct a game state from an observation: the inverse of `observation`.
 
 Search players reconstruct games from their own observations, so no hidden card can leak. Until `determinization`
-samples them, hidden cards are placeholders: the right number of cards, all of color 0, without the End of Game card.
+samples them, the hidden cards are placeholders: the right number of cards, all of color 0, and no End of Game card.
 
     >>> from helsinki_env.engine.determinization import determinize_observation
     >>> from helsinki_env.games.copenhagen.game import CopenhagenGame
@@ -39,7 +39,7 @@ _PER_SEAT, _HAND_SIZE = len(SEAT_FACTS), SEAT_FACTS.index("hand_size")
 _PLAYERS, _SEAT = TABLE_FACTS.index("players"), TABLE_FACTS.index("turn_order")
 _fits_phase, _read_fields = RECORD.fits_phase, OBSERVATION.read
 _WHITE = 6
-#: Possible inconsistencies between entries that are all in range.
+#: The possible inconsistencies if all entries are in range.
 _FAULTS = (
     "boards: found numbers that form no tile of the box, expected numbers from 1, each on the cells of one tile",
     "known: found more cards than hand_size, expected at most hand_size of that seat",
@@ -62,7 +62,7 @@ def _corner(cells):
 
 @kernel
 def _read_tile(t, g, obs, seat, at, tile):
-    """Read a colored tile and find its kind and orientation. Return whether it is a tile of the box."""
+    """Read a colored tile and find its kind and orientation. Return whether the game has such a tile."""
     cells, colour, size, brick = np.int64(0), np.int64(0), 0, -1
     for cell in range(CELLS):
         if obs[at + CELLS + cell] == tile + 1:
@@ -91,7 +91,7 @@ def _read_tile(t, g, obs, seat, at, tile):
 
 @kernel
 def _read_board(t, g, obs, seat, at):
-    """Read a board. Return whether its colored tiles are valid."""
+    """Read a board. Return whether all its colored tiles are valid."""
     tiles = np.int64(0)
     for cell in range(CELLS):
         if obs[at + cell] == _WHITE:
@@ -107,7 +107,7 @@ def _read_board(t, g, obs, seat, at):
 
 @kernel
 def _read_hands(g, obs):
-    """Read the known cards of other hands and add placeholders. Return whether all hands contain their known cards."""
+    """Fill other hands with known cards and placeholders. Return whether every hand contains its known cards."""
     found, seat = True, np.int64(g.seat)
     for turn in range(g.players):
         left = np.int64(obs[_SEATS + _PER_SEAT * turn + _HAND_SIZE])
@@ -126,7 +126,7 @@ def _read_hands(g, obs):
 
 @kernel
 def _is_made(g):
-    """Return whether the draw pile has known contents only after a reshuffle."""
+    """Return False if the draw pile has publicly known cards although it was not made from the discard pile."""
     known_cards = np.int64(0)
     for colour in range(5):
         known_cards += g.reshuffled[colour]
@@ -135,7 +135,7 @@ def _is_made(g):
 
 @kernel
 def _is_pending(t, g):
-    """Return whether the operation in progress is valid in this phase."""
+    """Return whether the operation in progress is valid in the current phase."""
     if not _fits_phase(g) or (g.tile >= 0 and g.recolour == color_of(g.tile)):
         return False
     return g.phase != PHASE_PAY or _fits(t, g, g.place // CELLS, g.place % CELLS)
@@ -143,7 +143,7 @@ def _is_pending(t, g):
 
 @kernel
 def _fits(t, g, orientation, corner):
-    """PAY: return whether the tile has support on empty cells, and only cards of its two colors have been paid."""
+    """PAY: return whether the tile lies on empty cells with support and was paid only with cards of its two colors."""
     own, filled = color_of(g.tile), g.filled[g.seat]
     for colour in range(5):
         if g.paid[colour] > 0 and colour != own and colour != g.recolour:
@@ -158,8 +158,8 @@ def _fits(t, g, orientation, corner):
 def reconstruct_state(t, g, obs):
     """Fill the record `g` from the observation, int8 (F,), of the acting seat.
 
-    All previous content is overwritten. Hidden cards are placeholders and the random state is 0. Every entry must be in
-    range (`OBSERVATION.highs`). Return the inconsistency as an index of `_FAULTS`, or `_SOUND`.
+    All previous content is overwritten. Hidden cards become placeholders, and the random state becomes 0. Every entry
+    must be in range (`OBSERVATION.highs`). Return the index of an inconsistency in `_FAULTS`, or `_SOUND`.
     """
     fault, players, seat = _SOUND, np.int64(obs[_TABLE + _PLAYERS]), np.int64(obs[_TABLE + _SEAT])
     _read_fields(g, obs, players, seat)
@@ -183,16 +183,16 @@ contract.implement(GAME, reconstruct_state)
 def states_from_observations(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
-    Rounds and points above 127, the maximum in an observation, become 127.
+    Rounds and points above 127 are read as 127, the maximum in an observation.
 
     Args:
-        config: a configuration with the component file of the games; players and denied abilities are read from the
-            observations.
+        config: a configuration with the component file of the games. The number of players and the denied abilities
+            are read from the observations.
         observations: int8 (B, F), from the acting seats of games in progress.
 
     Raises:
-        ObservationError: (a ValueError) for an invalid observation; names the field. Entries, boards, hands and the
-            pending action must be consistent. Whether the state can occur in a game is not checked.
+        ObservationError: (a ValueError) if an observation is invalid. The message names the field. Entries, boards,
+            hands and the operation in progress must be consistent, but the state need not be reachable.
     """
     observations = valid_observations(OBSERVATION, observations, bounds_of(config.tables[0]), "write_observation")
     states = new_states(len(observations))

@@ -1,6 +1,6 @@
-"""Lookup tables of a component file: all data that kernels read, in one record passed as `t`.
+"""Build the lookup tables of a component file: one record, passed as `t`, with all data that kernels read.
 
-Kernels never read component files, so a new file needs no recompilation.
+Kernels never read component files themselves, so a new file needs no recompilation.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ TABLES = np.dtype(
         np.record,
         np.dtype(
             [
-                ("cells", np.int64, (_PIECES,)),  # of an orientation in the lower left corner, as a set
+                ("cells", np.int64, (_PIECES,)),  # cells of an orientation placed in the lower left corner, as a set
                 ("corners", np.int64, (_PIECES,)),  # possible lower left corners, as a set
-                ("offsets", np.int64, (_PIECES, MOST_CELLS)),  # its cells, the first repeated
-                ("coats", np.int64),  # cells, as a set
-                ("coat_rows", np.int64),  # rows, each as its leftmost cell
+                ("offsets", np.int64, (_PIECES, MOST_CELLS)),  # its cells, padded with the first cell
+                ("coats", np.int64),  # cells with a coat of arms, as a set
+                ("coat_rows", np.int64),  # rows with a coat of arms, each as its leftmost cell
                 ("hand_limit", np.int64),
                 ("goal", np.int64),
                 ("last_cards", np.int64),
@@ -39,16 +39,16 @@ TABLES = np.dtype(
                 ("points_column_windows", np.int64),
                 ("white_tiles", np.int64),
                 ("offset", np.int64, (len(actions.KINDS),)),
-                ("kind_of", np.int8, (actions.NUM_ACTIONS,)),  # kind of action of an id
+                ("kind_of", np.int8, (actions.NUM_ACTIONS,)),  # action kind of each id
                 ("width", np.int8, (_PIECES,)),
                 ("height", np.int8, (_PIECES,)),
-                ("brick", np.int8, (_PIECES,)),  # its cell in the lower left corner
+                ("brick", np.int8, (_PIECES,)),  # cell of the brick in the lower left corner
                 ("orientations", np.int8, (TILE_KINDS,)),
-                ("outlines", np.uint8, (TILE_KINDS, actions.ORIENTATIONS)),  # pieces with distinct cells
+                ("outlines", np.uint8, (TILE_KINDS, actions.ORIENTATIONS)),  # orientations with distinct cells
                 ("outline_count", np.int8, (TILE_KINDS,)),
-                ("cards", np.int8, (5,)),  # of each color, by number of players
+                ("cards", np.int8, (5,)),  # number of cards of each color, by number of players
                 ("hands", np.int8, (4,)),
-                ("supply", np.int8, (5, TILE_KINDS)),  # by number of players
+                ("supply", np.int8, (5, TILE_KINDS)),  # number of tiles, by number of players
             ],
             align=True,
         ),
@@ -58,7 +58,7 @@ TABLES = np.dtype(
 
 @lru_cache(maxsize=32)
 def build_tables(components: Components) -> npt.NDArray[Any]:
-    """Return the tables of a component file, shape (1,), dtype `TABLES`; kernels take its single record."""
+    """Return the tables of a component file, shape (1,), dtype `TABLES`. Kernels receive its single record."""
     array = np.zeros(1, TABLES)
     t = array[0]
     t.offset[:] = actions.KIND_OFFSETS
@@ -98,7 +98,7 @@ def _fill_piece(t: Any, piece: int, drawing: ShapeRows) -> None:
 
 
 def bounds_of(t: Any) -> Bounds:
-    """Return the component counts that limit fields, from the tables `t`."""
+    """Return the component counts in the tables `t` that limit the fields of a record."""
     return Bounds(int(t["cards"].max()), tuple(t["supply"].max(axis=0).tolist()), int(t["white_tiles"]))
 
 

@@ -1,4 +1,4 @@
-"""The deal and the course of a turn (rules, sections 2 and 3): effects of each action, end of turn and end of game."""
+"""Deal a game and apply actions, including the end of the turn and of the game (rules, sections 2 and 3)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _clear, copy_setup, clear_pending = RECORD.clear, RECORD.copy_setup, RECORD.clea
 
 @kernel
 def deal(t, g, word):
-    """Shuffle the cards, deal display and hands; with two players, insert the End of Game card (section 2)."""
+    """Shuffle the cards, deal the display and the hands, and add the End of Game card with two players (section 2)."""
     _clear(g)
     g.chance = word
     g.round_number = 1
@@ -63,7 +63,7 @@ def end_game(g):
 
 @kernel
 def end_turn(t, g):
-    """Refill the display; then begin the next turn, or end the game if the End of Game card is drawn."""
+    """Refill the display, then begin the next turn, or end the game if the End of Game card was drawn."""
     clear_pending(g)
     if not refill(t, g):
         end_game(g)
@@ -77,7 +77,7 @@ def end_turn(t, g):
 
 @kernel
 def next_reward(t, g):
-    """Offer the next pending reward; end the turn if no reward is left or no choice is legal."""
+    """Offer the next pending reward, or end the turn if there is no reward left or no legal choice."""
     if g.rewards > 0 and has_choice(g):
         g.phase = PHASE_COAT
     else:
@@ -86,7 +86,7 @@ def next_reward(t, g):
 
 @kernel
 def use(g, ability):
-    """USE: flip an ability and set the phase to taking, recoloring or building."""
+    """USE: flip an ability and, if necessary, enter the phase for taking a card, recoloring or building."""
     flip(g, ability)
     if ability == a.ADDITIONAL_CARD:
         g.phase = PHASE_TAKE
@@ -98,7 +98,7 @@ def use(g, ability):
 
 @kernel
 def construct(t, g):
-    """Lay the tile once it is paid; then offer rewards, or end the game if the points end it (section 3)."""
+    """Lay the tile once it is fully paid, then offer rewards, or end the game at the goal (section 3)."""
     if g.due > 0:
         return
     if lay_tile(t, g):
@@ -109,7 +109,7 @@ def construct(t, g):
 
 @kernel
 def apply_action(t, g, action):
-    """Apply a legal action, and END after it if END is the only legal action."""
+    """Apply a legal action, followed by END if that is then the only legal action."""
     kind = t.kind_of[action]
     argument = action - t.offset[kind]
     if kind == a.KIND_TAKE:
@@ -146,7 +146,7 @@ def apply_action(t, g, action):
 
 
 contract.implement(GAME, apply_action, deal, write_observation, mark_legal, rank_of, score, copy_setup)
-loops.observe.implements(GAME, write_observation)  # it writes every entry
+loops.observe.implements(GAME, write_observation)  # already writes every entry
 loops.observe_part.implements(GAME, observe_part)
 loops.update_observation.implements(GAME, update_observation)
 loops.write_mask.implements(GAME, write_mask)

@@ -1,4 +1,4 @@
-"""Legal actions of Copenhagen as text, with their click targets in the drawing."""
+"""Describe the legal actions of Copenhagen in words, with their click targets in the drawing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_MAIN, PHASE
 
 __all__ = ["selection", "ui_action"]
 
-#: Verb of each kind, imperative and past tense; the object is the same for both.
+#: The verb of each action kind, in the imperative and the past tense; both take the same object.
 _VERBS = {
     a.KIND_TAKE: ("Take", "took"),
     a.KIND_BUILD: ("Construct", "began to construct"),
@@ -34,7 +34,7 @@ _VERBS = {
 
 
 def selection(game: CopenhagenGame) -> ActionSelection | None:
-    """Return the cards that the acting seat may select in any order, or None."""
+    """Return the cards that the acting seat may choose together, in any order, or None if there is no such choice."""
     seat = game.seat
     t, g = game.config.tables[0], game.state
     hand = [int(held) for held in g.hand[seat]]
@@ -48,7 +48,7 @@ def selection(game: CopenhagenGame) -> ActionSelection | None:
         due, own, recoloured = int(g.due), int(g.tile) // 4, int(g.recolour)
         most = [0] * len(hand)
         most[recoloured] = hand[recoloured]
-        most[own] = hand[own] if g.paid[recoloured] else min(hand[own], due - 1)  # one card must be a recolored one
+        most[own] = hand[own] if g.paid[recoloured] else min(hand[own], due - 1)  # at least one recolored card
         if g.paid[max(own, recoloured)]:
             most[min(own, recoloured)] = 0
         return _cards(game, a.KIND_PAY, due, most)
@@ -56,7 +56,7 @@ def selection(game: CopenhagenGame) -> ActionSelection | None:
 
 
 def _pair(game: CopenhagenGame) -> ActionSelection | None:
-    """Return the selection of two cards of the display."""
+    """Return the selection of two cards from the display, or None if no card can be taken."""
     firsts = [argument for kind, argument in map(a.decode, game.legal_actions().tolist()) if kind == a.KIND_TAKE]
     if not firsts:
         return None
@@ -76,7 +76,7 @@ def _pair(game: CopenhagenGame) -> ActionSelection | None:
 
 
 def _cards(game: CopenhagenGame, kind: int, count: int, held: list[int]) -> ActionSelection | None:
-    """Return the selection of `count` cards by color; None if it consists of one card."""
+    """Return the selection of `count` cards, at most `held` of each color, or None if `count` is less than two."""
     if count < 2:
         return None
     items = [
@@ -88,7 +88,7 @@ def _cards(game: CopenhagenGame, kind: int, count: int, held: list[int]) -> Acti
 
 
 def ui_action(game: CopenhagenGame, action: int) -> UIAction:
-    """Return a legal action in words, with the spots to click; hidden information is not used."""
+    """Return the description of a legal action, with the spots to click. It reveals no hidden information."""
     kind, argument = a.decode(action)
     now, then = _VERBS[kind]
     what, where = _placement(game, argument) if kind == a.KIND_PLACE else _text_and_spots(game, kind, argument)
@@ -96,7 +96,7 @@ def ui_action(game: CopenhagenGame, action: int) -> UIAction:
 
 
 def _text_and_spots(game: CopenhagenGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the object of an action other than PLACE, and the fields with its location."""
+    """Return the object of the verb and the location fields for an action other than PLACE."""
     g, seat = game.state, game.seat
     if kind == a.KIND_TAKE:
         colour = COLOURS[g.display[argument]]
@@ -117,7 +117,7 @@ def _text_and_spots(game: CopenhagenGame, kind: int, argument: int) -> tuple[str
 
 
 def _placement(game: CopenhagenGame, argument: int) -> tuple[str, dict[str, Any]]:
-    """Return the object of PLACE, and the fields with the location of the tile."""
+    """Return the object of the verb and the location fields for PLACE."""
     t, kind = game.config.tables[0], int(game.state.tile)
     turn, corner = divmod(argument, CELLS)
     piece = a.ORIENTATIONS * kind + turn

@@ -1,7 +1,7 @@
-"""Descriptions of the spots of a picture, and reasons why a spot cannot be used now, in one sentence each.
+"""Describe each spot of a picture, or explain why it cannot be used now, in one or two sentences.
 
-Descriptions use only information of the viewer, reasons that of the acting seat. `scoring` explains points and actions,
-and `lesson` is the guided game.
+Descriptions use only information that the viewer may see, and reasons use only information that the acting seat may
+see. `scoring` explains points and actions, and `lesson` is the guided game.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["WEIGHTS", "effects", "fact_words", "facts", "help_text", "lesson", "
 
 
 def help_text(game: CopenhagenGame, viewer: int | None, spot: str) -> str:
-    """Return a description of a spot of the picture (`render.svg`); empty for an unknown one."""
+    """Return a description of a spot of the picture (`render.svg`), or an empty text for an unknown spot."""
     name, values = spot_parts(spot)
     c, g = game.config.component_set, game.state
     if name == "slot" and values:
@@ -84,7 +84,7 @@ _TAKING = (a.ANY_CARDS, a.ADDITIONAL_CARD, a.BOTH_ACTIONS)
 
 
 def task(game: CopenhagenGame) -> str:
-    """Return the task of the acting seat as a sentence."""
+    """Return a sentence that describes the current task of the acting seat."""
     c, g, phase = game.config.component_set, game.state, str(game.phase)
     if phase == "MAIN" and int(g.using) >> a.BOTH_ACTIONS & 1:
         return "Choose a tile to construct: both actions is in use."
@@ -106,9 +106,9 @@ def task(game: CopenhagenGame) -> str:
 
 
 def why_not(game: CopenhagenGame, spot: str) -> str:
-    """Return the reason why the acting seat cannot use a spot of the picture, or an empty text.
+    """Return the reason why the acting seat cannot use a spot of the picture (`render.svg`).
 
-    The spot must be one that no legal action uses (`render.svg`).
+    The spot must not belong to a legal action.
     """
     name, values = spot_parts(spot)
     if name == "slot" and values:

@@ -1,6 +1,6 @@
-"""The guided game: the seed of its deal, and each action of the learner with its explanation.
+"""Define the guided game: the seed of its deal, and each action of the learner with its explanation.
 
-`c` are the components of the configuration; `helsinki_env.web.help` fills them in.
+In the texts, `c` refers to the components of the configuration; `helsinki_env.web.help` inserts their values.
 """
 
 from __future__ import annotations

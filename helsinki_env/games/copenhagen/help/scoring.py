@@ -1,4 +1,4 @@
-"""Points by category, effects of an action in words, and the facts of a seat that explain an action."""
+"""Compute points by category, the effects of an action in words, and the facts of a seat that explain an action."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from helsinki_env.games.copenhagen.game import CopenhagenGame
 
 ROW_LINES = tuple(sum(1 << (COLUMNS * y + x) for x in range(COLUMNS)) for y in range(ROWS))
 COLUMN_LINES = tuple(sum(1 << (COLUMNS * y + x) for y in range(ROWS)) for x in range(COLUMNS))
-#: Labels of lines that do not score.
+#: Labels of lines without points.
 _OPEN = ("Empty cells", "To the goal")
 
 
 def _line(label: str, count: int, points: int, note: str) -> dict[str, Any]:
-    """Return a line of the sheet."""
+    """Return a line of the score sheet."""
     return {"label": label, "count": count, "points": points, "note": note, "scores": label not in _OPEN}
 
 
 def _lines(filled: int, bricks: int, lines: tuple[int, ...]) -> tuple[int, int]:
-    """Return the number of full lines with a brick, and the number of full lines with windows only."""
+    """Return the number of full lines with a brick, and the number of full lines of windows only."""
     full = [line for line in lines if filled & line == line]
     windows = sum(line & bricks == 0 for line in full)
     return len(full) - windows, windows
 
 
 def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
-    """Return the lines of each seat: dicts with `label`, `count`, `points`, `note` and `scores`.
+    """Return the score sheet of each seat: a list of dicts with `label`, `count`, `points`, `note` and `scores`.
 
-    The points of a seat add up to its score. Lines for information only have `scores` False.
+    The points of a seat add up to its score. `scores` is False for lines that are only informative.
     """
     c, g = game.config.component_set, game.state
     sheets = []
@@ -49,7 +49,7 @@ def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
             ),
         ]
         other = int(g.points[seat]) - sum(points for _, _, points, _ in entries)
-        if other:  # a position may start with other points
+        if other:  # a position may start with additional points
             entries.append(("Points from the start", 1, other, "set in the position"))
         entries.append(("Empty cells", CELLS - filled.bit_count(), 0, "fewer win a tie"))
         if not game.done:
@@ -59,7 +59,7 @@ def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
 
 
 def effects(before: CopenhagenGame, after: CopenhagenGame, seat: int) -> list[str]:
-    """Return the visible gains and costs of an action of a seat, in short phrases."""
+    """Return short phrases that describe the visible gains and costs of a seat's action."""
     a, b = before.state, after.state
     found = []
     gained = int(b.points[seat]) - int(a.points[seat])
@@ -68,18 +68,18 @@ def effects(before: CopenhagenGame, after: CopenhagenGame, seat: int) -> list[st
     paid = int(a.hand[seat].sum()) - int(b.hand[seat].sum())
     if b.tile_count[seat] > a.tile_count[seat]:
         found.append(f"pays {pluralize(paid, 'card')}")
-    # Taking a reward lowers the number by one; a white tile may win further rewards.
+    # Taking a reward reduces the number by one, but a white tile may win more rewards.
     coats = int(b.rewards) - int(a.rewards) + int(a.white_tiles > b.white_tiles)
     if coats > 0 and not after.done:
         found.append(f"wins {pluralize(coats, 'reward')}")
     return found
 
 
-#: Minimum number of cards of one color that is worth mentioning.
+#: Minimum number of cards of one color that are worth mentioning.
 MANY = 3
-#: Value of one more of each fact, for choosing the continuation of a turn.
+#: Value of an increase of each fact by one, used to choose the continuation of a turn.
 WEIGHTS = {"points": 100, "rows": 1, "columns": 1, "abilities": 40, "filled": 4, "windows": 2, "color": 1}
-#: Verb and noun for an increase of a fact.
+#: Verb and noun that describe an increase of each fact.
 _INCREASES = {
     "points": ("makes", "more point"),
     "rows": ("fills", "row"),
@@ -90,7 +90,7 @@ _INCREASES = {
 
 
 def facts(game: CopenhagenGame, seat: int) -> dict[str, int]:
-    """Return the facts of a seat as it sees them."""
+    """Return the facts of a seat, using only information that the seat may see."""
     g = game.state
     filled, bricks = int(g.filled[seat]), int(g.bricks[seat])
     return {
@@ -105,7 +105,7 @@ def facts(game: CopenhagenGame, seat: int) -> dict[str, int]:
 
 
 def fact_words(fact: str, more: int, less: int) -> str:
-    """Return an increase of a fact in words; `more` is its value after an action, `less` the value to compare."""
+    """Describe the increase of a fact from `less`, the value to compare with, to `more`, the value after an action."""
     if fact == "color":
         return f"the hand then has {more} cards of one color"
     if fact == "abilities":

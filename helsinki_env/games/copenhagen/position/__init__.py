@@ -1,7 +1,8 @@
-"""Positions as data: JSON that restores a game byte for byte, or a copy with only the information of one seat.
+"""Convert games to positions, which are dicts of JSON types, and back.
 
-Colors and abilities are numbers, card counts are lists by color, and cells are ``5 * y + x``. ``draw_pile`` lists the
-next card first; 5 is the End of Game card. ``pending`` is the operation in progress, with these keys where they apply:
+A position restores a game byte for byte, unless it is a copy with only the information of one seat. Colors and
+abilities are numbers, card counts are lists by color, and cells are ``5 * y + x``. ``draw_pile`` begins with the next
+card; 5 is the End of Game card. ``pending`` is the operation in progress, with these keys where they apply:
 
 ============  ===========================================================================================
 first         slot of the first of two cards, in TAKE until the second card is taken
@@ -58,7 +59,7 @@ POSITION_VERSION = 0
 """Version of the environment, `copenhagen_v0`."""
 
 SEAT_FIELDS = tuple(RECORD[name] for name in ("owned", "used", "hand", "known", "points"))
-"""Fields of a seat with the same values in records and positions."""
+"""Fields of a seat that have the same values in records and positions."""
 
 _KEYS = (
     "game", "version", "components", "players", "denied", "phase", "to_move", "round", "done", "draw_pile",
@@ -71,13 +72,13 @@ _SEAT_KEYS = ("tiles", "white", *(field.public_name for field in SEAT_FIELDS))
 
 
 def to_dict(game: CopenhagenGame, seat: int | None = None) -> dict[str, Any]:
-    """Return a game as plain data for JSON.
+    """Return a game as a dict of JSON types.
 
     Args:
         game: the game.
-        seat: None for the whole position, or a seat for a copy with only what it may see (rules, section 5). There,
-            other hands become ``{"size": n, "known": counts}``, the draw pile becomes its size, and chance is omitted.
-            The copy also has ``end_card``, whether the End of Game card is in the draw pile, and ``reshuffled``, the
+        seat: the seat whose view is returned (rules, section 5); None returns the whole position. In a view, other
+            hands are replaced by ``{"size": n, "known": counts}`` and the draw pile by its size, and chance is omitted.
+            A view also has ``end_card``, whether the End of Game card is in the draw pile, and ``reshuffled``, the
             contents of a draw pile made from the discard pile.
     """
     p, players = record_to_namespace(game.state), game.num_players
@@ -131,9 +132,9 @@ def _tile(game: CopenhagenGame, piece: int, corner: int) -> dict[str, Any]:
 
 
 def _hide(position: dict[str, Any], seat: int) -> None:
-    """Remove the information hidden from a seat (section 5)."""
+    """Remove the information that is hidden from a seat (section 5)."""
     hide_from_others(position, seat)
-    # With three and four players, a draw pile with the End of Game card was made from the discard pile.
+    # With three or four players, a draw pile that contains the End of Game card was made from the discard pile.
     # [R] The key remains until this card is drawn, even if no other card is left.
     if position["players"] == 2 or not position["end_card"]:
         del position["reshuffled"]
@@ -143,17 +144,18 @@ def _hide(position: dict[str, Any], seat: int) -> None:
 
 
 def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> CopenhagenGame:
-    """Return the game that `to_dict` wrote, including its random state.
+    """Return the game for a position from `to_dict`, including its random state.
 
-    Every accepted position can be played to its end, and all later positions are accepted, too. It need not be
-    reachable; the `checks` module lists the values that may be chosen freely.
+    Every accepted position can be played to the end of the game, and all later positions are accepted, too. A position
+    need not be reachable; the `checks` module lists the values that may be chosen freely.
 
     Args:
-        position: plain data.
-        config: configuration of the position, including components; default: the one that the position names.
+        position: the position, as a dict of JSON types.
+        config: the game configuration, including components. By default, it is read from the position.
 
     Raises:
-        PositionError: (a ValueError) for an invalid position; names the key, the value found and the expected value.
+        PositionError: (a ValueError) if the position is invalid. The message names the key, the value found and the
+            expected value.
     """
     game = read_game(position, config)
     check_position(game)
@@ -161,7 +163,7 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
 
 
 def read_game(position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> CopenhagenGame:
-    """Return the game of a position like `from_dict`, after checking single values only."""
+    """Return the game for a position, like `from_dict`, but check only individual values."""
     data = read_header(position, "copenhagen", POSITION_VERSION, _KEYS, optional=("denied",))
     config = _config(data) if config is None else config
     bounds = bounds_of(config.tables[0])
@@ -207,7 +209,7 @@ def _read_cards(p: SimpleNamespace, bounds: Bounds, data: Mapping[str, Node]) ->
     p.pile_size = len(cards)
     p.end_card = int(END_CARD in cards)
     p.discard = RECORD["discard"].from_json(data["discard_pile"], bounds)
-    if p.players > 2 and p.end_card:  # then the draw pile is the reshuffled discard pile, with public contents
+    if p.players > 2 and p.end_card:  # the draw pile is the reshuffled discard pile, whose contents are public
         p.reshuffled = [cards.count(colour) for colour in range(len(COLOURS))]
     p.display = RECORD["display"].from_json(data["display"], bounds)
 
@@ -231,7 +233,7 @@ def _read_seat(p: SimpleNamespace, components: Components, bounds: Bounds, seat:
 
 @lru_cache(maxsize=8)
 def _pieces(components: Components) -> dict[tuple[int, int, int], int]:
-    """Return the piece, 8 * kind + orientation, by kind, cells as a set in the lower left corner, and brick."""
+    """Map each (kind, set of cells in the lower left corner, brick) to its piece, 8 * kind + orientation."""
     t = build_tables(components)[0]
     pieces = [
         actions.ORIENTATIONS * kind + orientation
@@ -242,7 +244,7 @@ def _pieces(components: Components) -> dict[tuple[int, int, int], int]:
 
 
 def _read_kind(entry: Node, *more: str) -> tuple[int, dict[str, Node]]:
-    """Return the kind of a tile, and the other keys of its entry."""
+    """Return the kind of a tile and the other values of its entry."""
     data = exact_mapping(entry, ("colour", "size", *more))
     colour = COLOURS.index(data["colour"].choice(COLOURS))
     return 4 * colour + bounded_integer(data["size"], "a size", TILE_SIZES[0], TILE_SIZES[-1]) - TILE_SIZES[0], data

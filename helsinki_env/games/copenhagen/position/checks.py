@@ -1,17 +1,17 @@
-"""Validate positions: a valid position can be played to its end, and every later position is valid, too.
+"""Validate positions: a valid position can be played to the end of the game, and every later position is valid, too.
 
-A position need not be reachable: a study may start with smaller supplies or with other hidden cards, points, abilities
-or rounds. But it must be consistent:
+A position need not be reachable: it may have smaller supplies, or different hidden cards, points, abilities or rounds.
+However, it must be consistent:
 
-- No component exceeds its number in the published game.
+- There are at most as many components as in the published game.
 - Tiles have support.
-- The operation in progress can have begun and can be completed.
+- The operation in progress was possible and can be completed.
 - The game ends, and no number exceeds its range.
 
-Play preserves each rule: if it holds now, it holds after every legal action.
+Every legal action preserves these properties.
 
-[R] Points may differ from those of the full lines, and abilities from those won by coats. But every tile is on the
-ground or on earlier tiles, a denied ability is not owned, and END is never the only legal action.
+[R] Points may differ from the points for the full lines, and abilities from those won with coats of arms. However,
+every tile is on the ground or on earlier tiles, denied abilities are not owned, and END is never the only legal action.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def check_position(game: CopenhagenGame) -> None:
     """Check that a game can be played to its end.
 
     Args:
-        game: a game whose fields are each in range; this function checks their consistency.
+        game: a game in which every field is in range. This function checks whether they are consistent.
 
     Raises:
-        PositionError: for an inconsistent game; names the key, the value found and the expected value.
+        PositionError: if the game is inconsistent. The message names the key, the value found and the expected value.
     """
     p, components = record_to_namespace(game.state), game.config.component_set
     phase = game.phase
@@ -78,7 +78,7 @@ _ALL_CARDS = "draw_pile, discard_pile, display and seats.hand"
 
 
 def _check_cards(p: SimpleNamespace, components: Components) -> None:
-    """Check that pile, discards, display and hands contain all cards, and that hands contain their known cards."""
+    """Check that piles, display and hands contain all cards, and that each hand contains its publicly known cards."""
     pile = p.pile[: p.pile_size]
     for colour, name in enumerate(COLOURS):
         held = sum(hand[colour] for hand in p.hand)
@@ -92,7 +92,7 @@ def _check_cards(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_box(p: SimpleNamespace, components: Components) -> None:
-    """Check that boards and supplies hold at most the components of the published game."""
+    """Check that boards and supplies together hold at most the components of the published game."""
     laid = [0] * len(p.supply)
     for pieces, count in zip(p.tile_piece, p.tile_count, strict=True):
         for piece in pieces[:count]:
@@ -104,7 +104,7 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
-    """Check that the End of Game card is among the last cards; two-player games always have it (section 2)."""
+    """Check the position of the End of Game card, which two-player games always contain (section 2)."""
     pile = p.pile[: p.pile_size]
     if pile.count(END_CARD) > 1:
         fail("draw_pile", pile[::-1], "one End of Game card (5)")
@@ -118,7 +118,7 @@ def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:
 
 
 def _supported(filled: int) -> int:
-    """Return the cells with support: on the ground or directly above a filled cell."""
+    """Return the cells that have support: those on the ground or directly above a filled cell."""
     return (_GROUND | filled << 5) & _BOARD
 
 
@@ -134,7 +134,7 @@ def _check_seat(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None:
 
 
 def _check_standing(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None:
-    """Check that tiles had support in the order built; white ones may come at any time (section 3, Placement)."""
+    """Check that each tile had support when it was built; white tiles may come at any time (section 3, Placement)."""
     masks = game.config.tables["cells"][0]
     filled, white = 0, p.white[seat]
     for number in range(p.tile_count[seat] + 1):
@@ -150,20 +150,20 @@ def _check_standing(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None
         fail(f"seats[{seat}].white", cell_list(white), "cells on the ground or directly above filled ones")
 
 
-# limits of growing numbers
+# limits of numbers that grow
 
 
 def _rounds_to_come(p: SimpleNamespace, components: Components, phase: str) -> int:
-    """Return an upper bound on the rounds to come: each turn takes two cards from the draw pile, or a tile."""
+    """Return an upper bound on the remaining rounds: each turn uses up two cards of the draw pile, or a tile."""
     cards = int(p.pile_size)
-    if not p.end_card:  # the discard pile becomes the draw pile once
+    if not p.end_card:  # the discard pile may still become the draw pile, once
         cards += len(COLOURS) * components.cards[p.players - 2] + 1
     turns = cards // 2 + sum(p.supply) + (phase == Phase.COAT)
     return int(p.seat + turns) // int(p.players)
 
 
 def _check_limits(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Check that the round number stays in its range and that points are below the goal."""
+    """Check that the round number will stay in range and that all points are below the goal."""
     rounds = _rounds_to_come(p, components, phase)
     if p.round_number > MAX_OBSERVED - rounds:
         most = MAX_OBSERVED - rounds
@@ -179,7 +179,7 @@ def _check_limits(p: SimpleNamespace, components: Components, phase: str) -> Non
 
 
 def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Check that the last acting seat has reached the goal, or that the End of Game card was drawn."""
+    """Check that the last acting seat reached the goal, or that the End of Game card was drawn."""
     if phase != Phase.END:
         fail("phase", phase, "END once the game is over")
     for seat, points in enumerate(p.points):
@@ -204,7 +204,7 @@ def _check_over(p: SimpleNamespace, components: Components, phase: str) -> None:
 
 
 def _check_using(p: SimpleNamespace, phase: str) -> None:
-    """Check the abilities in use, which the phase allows or requires; all of them count as used (section 3)."""
+    """Check that the phase allows the abilities in use, and that they are owned and used (section 3)."""
     can = _BOTH | _CHANGE | _DISCOUNT if phase in _BUILDING else _BOTH
     must = 0
     if phase == Phase.TAKE:
@@ -225,17 +225,17 @@ def _check_using(p: SimpleNamespace, phase: str) -> None:
 
 
 def _reactivated(p: SimpleNamespace, phase: str) -> bool:
-    """Return whether used abilities may have been flipped back in this turn."""
+    """Return whether used abilities may have been flipped back during this turn."""
     return phase == Phase.COAT and p.used[p.seat] == 0
 
 
 def _taken(p: SimpleNamespace, phase: str) -> bool:
-    """Return whether at least two cards were taken in this turn."""
+    """Return whether at least two cards were taken during this turn."""
     return phase in (Phase.DISCARD, Phase.END) or bool(p.using & (_BOTH | _ADDITIONAL))
 
 
 def _check_display(p: SimpleNamespace, phase: str) -> None:
-    """Check that empty slots match the cards taken in this turn, and that these were taken legally (section 3)."""
+    """Check that the empty slots match a legal choice of cards taken during this turn (section 3)."""
     empty = [slot for slot, card in enumerate(p.display) if card < 0]
     found = [*map(or_none, p.display)]
     if not _taken(p, phase):
@@ -245,7 +245,7 @@ def _check_display(p: SimpleNamespace, phase: str) -> None:
         return
     usable = p.owned[p.seat] if _reactivated(p, phase) else p.used[p.seat]
     if p.using & _ADDITIONAL:
-        usable &= ~_ADDITIONAL  # its card has not been taken yet
+        usable &= ~_ADDITIONAL  # the additional card has not been taken yet
     most = 3 if usable & _ADDITIONAL else 2
     if not 2 <= len(empty) <= most:
         fail("display", found, f"2 empty slots, or 3 after additional_card: cards were taken, not put back ({most})")
@@ -254,7 +254,7 @@ def _check_display(p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
-    """Check the hand sizes that each phase allows (section 3, Hand limit)."""
+    """Check that the phase allows the hand sizes (section 3, Hand limit)."""
     limit = components.hand_limit
     for seat in range(p.players):
         if seat != p.seat and sum(p.hand[seat]) > limit:
@@ -262,7 +262,7 @@ def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
     if p.last_discard >= 0 and not _taken(p, phase):
         fail("pending.last_discard", p.last_discard, "no such key: cards are discarded after they were taken")
     held, taken, discarded = sum(p.hand[p.seat]) + sum(p.paid), p.display.count(-1), p.last_discard >= 0
-    least, most = limit if discarded else taken, limit  # number of cards after discards
+    least, most = limit if discarded else taken, limit  # hand size in phases after any discards
     if phase == Phase.TAKE:
         most = limit + taken
     elif phase == Phase.DISCARD:
@@ -280,7 +280,7 @@ def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
 
 
 def _check_build(game: CopenhagenGame, p: SimpleNamespace, phase: str) -> None:
-    """Check that the tile is in the supply and that RECOLOUR can use or has used a card (section 3)."""
+    """Check that the tile is in the supply, and that cards of the recolored color are held or paid (section 3)."""
     colour, size = p.tile // 4, TILE_SIZES[p.tile % 4]
     if p.supply[p.tile] == 0:
         fail("pending.tile", f"{COLOURS[colour]} {size}", "a tile that the supply holds")
@@ -296,7 +296,7 @@ def _check_build(game: CopenhagenGame, p: SimpleNamespace, phase: str) -> None:
 
 
 def _check_pay(game: CopenhagenGame, p: SimpleNamespace, colour: int, size: int) -> None:
-    """Check that paid plus due is the cost of a placement and that the rest is payable in order (section 3, Paying)."""
+    """Check that paid and due cards add up to the cost, and that the payment can be completed (section 3, Paying)."""
     t = game.config.tables[0]
     orientation, corner = divmod(p.place, CELLS)
     piece = a.ORIENTATIONS * p.tile + orientation
@@ -321,12 +321,12 @@ def _check_pay(game: CopenhagenGame, p: SimpleNamespace, colour: int, size: int)
 
 
 def _neighbours(cells: int) -> int:
-    """Return the cells that share an edge with a set."""
+    """Return the cells that share an edge with a cell of the set."""
     return (cells << 5 | cells >> 5 | (cells & ~(_LEFT << 4)) << 1 | (cells & ~_LEFT) >> 1) & _BOARD
 
 
 def _check_rewards(p: SimpleNamespace, components: Components) -> None:
-    """Check that pending rewards do not exceed the coats covered on cells and at full rows (section 3)."""
+    """Check that there are at most as many pending rewards as covered coats of arms (section 3)."""
     filled = p.filled[p.seat]
     won = sum(filled >> cell & 1 for cell in components.coats)
     won += sum(filled >> 5 * y & _GROUND == _GROUND for y in components.coat_rows)

@@ -1,16 +1,17 @@
-"""Drawings of the table: an SVG picture, the same picture as pixels, and text for terminals.
+"""Draw the table as an SVG picture, as the same picture in pixels, and as text for terminals.
 
-With a viewer, a drawing shows only what this seat may see. The same state always gives the same bytes.
+If a viewer is given, a drawing shows only what this seat may see. The same state always produces the same bytes.
 
 Elements of the picture:
 
-- A tile is a wall in its color: one cell shows bricks, the others windows. The pattern of the glazing also encodes the
-  color (blue square, green cross, purple diamond, red stripes, yellow disc). White tiles are light walls.
-- Coats of arms are on cells until these are covered. A coat next to a row turns pale, with a tick, when the row is
-full. - A golden ground marks full rows and columns; golden discs at their ends show their points.
-- An ability is active (tick), used (turned arrow), not owned (dash) or denied (cross). An eye marks publicly known
+- A tile is a wall in its color. One cell shows bricks, the others show windows. The pattern of the window panes also
+  encodes the color (blue square, green cross, purple diamond, red stripes, yellow disc). White tiles are light walls.
+- Coats of arms stay on their cells until these are covered. A coat next to a row turns pale, with a tick, when the row
+  is full.
+- Full rows and columns have a golden background. Golden discs at their ends show their points.
+- An ability is active (tick), used (circular arrow), not owned (dash) or denied (cross). An eye marks publicly known
   cards.
-- A golden frame marks the player to move, or the winners, and what the last action touched.
+- Golden frames mark the player to move, or the winners, and the elements affected by the last action.
 """
 
 from __future__ import annotations
@@ -72,19 +73,19 @@ def _scene(table: TableView, components: Components) -> Picture:
 
 
 def svg(game: CopenhagenGame, *, last_decision: str | None = None, viewer: int | None = None) -> Picture:
-    """Draw the table as an SVG document, 1200 pixels wide; the height depends on the number of players.
+    """Draw the table as an SVG document, 1200 pixels wide. The height depends on the number of players.
 
     Args:
         game: the game to draw.
-        last_decision: the last action as text from `notation.action_to_string`. The picture shows the text and
-            highlights the affected elements.
-        viewer: the viewing seat. It is marked, and other hands show only their publicly known cards. None shows all
-            cards.
+        last_decision: the last action as text, in the form of `notation.action_to_string`. The picture shows the text
+            and highlights the affected elements.
+        viewer: the seat for which the table is drawn. It is marked, and other hands show only their publicly known
+            cards. None shows all cards.
 
     Returns:
-        The document, with the regions that can be clicked: ``now``, ``slot 2``, ``draw pile``, ``discard pile``,
+        The document and its clickable regions: ``now``, ``slot 2``, ``draw pile``, ``discard pile``,
             ``kind 13`` (in the supply, ``4 * colour + size - 2``), ``card 3`` (color), and for each seat ``seat 1``,
-            ``board 1``, ``cell 1 24`` and ``ability 1 3``. Cards are those of the viewer, or of the acting seat.
+            ``board 1``, ``cell 1 24`` and ``ability 1 3``. The cards belong to the viewer, or to the acting seat.
 
     Raises:
         ValueError: if `viewer` is not a seat.

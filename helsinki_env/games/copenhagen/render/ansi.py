@@ -1,4 +1,4 @@
-"""Draw the table as text for terminals, in box-drawing characters, with or without color."""
+"""Draw the table as text for terminals, using box-drawing characters, with or without color."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _STATES = {"active": "[+]", "used": "[-]", "missing": "[ ]", "denied": "[x]"}
 
 
 def _card(line: TextLine, colour: int | None, width: int = 3) -> None:
-    """Write a card as its color's letter, or - for no card."""
+    """Add a card as the letter of its color, or - if there is no card."""
     if colour is None:
         line.add("-".center(width))
     else:
@@ -40,7 +40,7 @@ def _card(line: TextLine, colour: int | None, width: int = 3) -> None:
 
 
 def _cards(line: TextLine, counts: tuple[int, ...]) -> TextLine:
-    """Write counts by color."""
+    """Add counts by color to a line and return it."""
     for colour, count in enumerate(counts):
         text = f" {COLOURS[colour][0].upper()}{count} "
         line.add(text, INK_ON[colour], palette.PAVILIONS[colour].base, True)
@@ -49,7 +49,7 @@ def _cards(line: TextLine, counts: tuple[int, ...]) -> TextLine:
 
 
 def _display(table: TableView) -> list[TextLine]:
-    """Return the lines of the display with its slot numbers, and of the piles."""
+    """Return the lines that show the display with its slot numbers, and the piles."""
     numbers, cards = TextLine().add("Display   ", bold=True), TextLine().add(" " * 10)
     for slot, colour in enumerate(table.display):
         numbers.add(f">{slot}<" if slot == table.last.slot else f" {slot} ").add(" ")
@@ -74,7 +74,7 @@ def _supply(table: TableView) -> list[TextLine]:
 
 
 def _board(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
-    """Return the facade in nineteen lines, top row first; letters show colors, ``#`` bricks, squares windows."""
+    """Return the facade as 19 lines, top row first. Letters mark colors, ``#`` marks bricks, squares mark windows."""
     owner = {cell: number for number, tile in enumerate(seat.tiles) for cell in tile.cells}
     owner |= {cell: 1000 + cell for cell in seat.white}
     colour_of = {cell: tile.colour for tile in seat.tiles for cell in tile.cells}
@@ -108,7 +108,7 @@ def _board(table: TableView, components: Components, seat: SeatView) -> list[Tex
 
 
 def _facade(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
-    """Return the board with row numbers and coats on the left, and points of full lines on the right and below."""
+    """Return the board with row numbers and coats on the left, and the points for full lines on the right and below."""
     lines = []
     for i, inner in enumerate(_board(table, components, seat)):
         row = ROWS - 1 - i // 2
@@ -129,7 +129,7 @@ def _facade(table: TableView, components: Components, seat: SeatView) -> list[Te
 
 
 def _area(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
-    """Return the lines of one player, each `BLOCK_WIDTH` wide."""
+    """Return the lines of one player's area, each at most `BLOCK_WIDTH` columns wide."""
     active = table.marked(seat.seat)
     head = TextLine()
     add_player_text(head, seat.seat, f" {seat.seat} ")
@@ -160,7 +160,7 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Text
 
 
 def _in_play(table: TableView) -> list[TextLine]:
-    """Return the lines for the tile being built, the cards paid, the abilities in use and the pending rewards."""
+    """Return a line with the tile being built, cards paid, abilities in use and pending rewards, if there are any."""
     pending, line = table.pending, TextLine()
     if pending.tile is not None:
         line.add(f"Tile {kind_name(*pending.tile)}  ")
@@ -191,13 +191,14 @@ def ansi(
 
     Args:
         game: the game to draw.
-        last_decision: the last action as text; ``*`` marks the affected elements, ``> <`` a slot.
-        viewer: the viewing seat: other hands show only their publicly known cards. None shows all cards.
+        last_decision: the last action as text. ``*`` marks the affected elements, and ``> <`` marks a slot.
+        viewer: the seat for which the table is drawn. Other hands show only their publicly known cards. None shows all
+            cards.
         color: whether to use 24-bit color escape sequences.
-        width: available columns; areas of players (34 columns each) are side by side as far as they fit.
+        width: number of available columns. Players' areas (34 columns each) are placed side by side where they fit.
 
     Returns:
-        The lines, with a newline after each.
+        The lines, each followed by a newline.
 
     Raises:
         ValueError: if `viewer` is not a seat.

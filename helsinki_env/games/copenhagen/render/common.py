@@ -21,7 +21,7 @@ CARD_W = 66.0
 
 
 def _open_slots(table: TableView) -> set[int]:
-    """Return the slots from which the next card may be taken, in phase TAKE."""
+    """Return the slots from which the next card may be taken in phase TAKE; empty in other phases."""
     if table.phase != "TAKE" or table.done:
         return set()
     there = {slot for slot, card in enumerate(table.display) if card is not None}
@@ -75,7 +75,7 @@ def _piles(canvas: Canvas, table: TableView, x: float, top: float, width: float)
 
 
 def chips(canvas: Canvas, counts: tuple[int, ...], x: float, y: float, width: float) -> float:
-    """Draw counts by color as a row of chips with letters, and return its width."""
+    """Draw counts by color as a row of lettered chips, and return its width."""
     gap = 3.0
     chip = (width + gap) / len(counts) - gap
     for colour, amount in enumerate(counts):
@@ -90,7 +90,7 @@ def chips(canvas: Canvas, counts: tuple[int, ...], x: float, y: float, width: fl
 
 
 def _facts(canvas: Canvas, table: TableView, x: float, y: float, width: float) -> None:
-    """Draw the public contents of the piles: discards by color, a known draw pile, the End of Game card."""
+    """Draw what is public about the piles: discards by color, a known draw pile, and the End of Game card."""
     canvas.path(f"M{x - 4} {y - 4}h{width + 8:g}", stroke=palette.PANEL_EDGE, stroke_width=1.2)
     text = "End of Game card in the draw pile" if table.end_card else "End of Game card not in the draw pile"
     if table.done and not table.end_card:
@@ -109,7 +109,7 @@ def _facts(canvas: Canvas, table: TableView, x: float, y: float, width: float) -
 
 
 def supply(canvas: Canvas, table: TableView, components: Components, box: Box) -> None:
-    """Draw the common supply on a panel: colored tiles by color and size, and white tiles."""
+    """Draw the common supply on a panel: colored tiles by color and size, white tiles, and a legend."""
     x, y, width, height = box
     pieces.panel(canvas, x, y, width, height)
     x, width = x + 18, width - 36
@@ -141,7 +141,7 @@ def supply(canvas: Canvas, table: TableView, components: Components, box: Box) -
 
 
 def _legend(canvas: Canvas, components: Components, x: float, y: float) -> None:
-    """Draw the points of full lines, also of those with windows only."""
+    """Draw a legend with the points for full lines and for lines of windows only."""
     rows = (
         ("Full row", components.points_row, components.points_row_windows),
         ("Full column", components.points_column, components.points_column_windows),
@@ -152,7 +152,7 @@ def _legend(canvas: Canvas, components: Components, x: float, y: float) -> None:
 
 
 def current_action_panel(canvas: Canvas, table: TableView, components: Components, box: Box) -> None:
-    """Draw a panel with the current action, the tile, cards and abilities in use, and the last action."""
+    """Draw a panel with the current action, the tile, cards and abilities in play, and the last action."""
     x, y, width, height = box
     pieces.panel(canvas, x, y, width, height, palette.GOLD_DARK)
     canvas.spot("now", x, y, width, height)
@@ -181,7 +181,7 @@ def current_action_panel(canvas: Canvas, table: TableView, components: Component
 
 
 def _in_play(canvas: Canvas, table: TableView, components: Components, box: Box) -> float:
-    """Draw the tile being built, cards paid and due, abilities in use or coats; return their width at the right."""
+    """Draw the pending coats, or the tile being built with its cards and abilities; return the width at the right."""
     x, y, width, _ = box
     pending, right = table.pending, x + width - 14
     if table.phase == "COAT":

@@ -1,6 +1,6 @@
-"""Draw the pieces of Copenhagen: tiles with bricks and windows, white tiles, coats of arms, cards, abilities.
+"""Draw the pieces of Copenhagen: tiles with bricks and windows, white tiles, coats of arms, cards and abilities.
 
-The glazing of a window also encodes the color of its tile (`helsinki_env.drawing.pieces.PATTERNS`).
+The pattern of the window panes also encodes the color of the tile (`helsinki_env.drawing.pieces.PATTERNS`).
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.render.view import SeatView, TableView
 
 WHITE = ColorShades("#f4f1ea", "#ffffff", "#cfc9bb", "#6a665c")
-"""White tiles: a light wall."""
+"""The colors of white tiles."""
 
 PANE = "#fff8e2"
 SKY = "#c3d9e8"
 
 
 def rows_down(cells: Iterable[int]) -> list[GridCell]:
-    """Return cells of a board (``5 * y + x``, y upwards) as (row, column) with row 0 at the top."""
+    """Convert cells of a board (``5 * y + x``, y upward) to (row, column) pairs with row 0 at the top."""
     return [(ROWS - 1 - cell // COLUMNS, cell % COLUMNS) for cell in cells]
 
 
 def _windows(canvas: Canvas, tone: ColorShades, colour: int, middles: list[tuple[float, float]], size: float) -> None:
-    """Draw windows in the middle of cells; color -1 has a plain crossbar."""
+    """Draw windows around the centers of cells, with a plain crossbar for color -1."""
     half = 0.27 * size
     side = num(2 * half)
     frames = "".join(f"M{num(x - half)} {num(y - half)}h{side}v{side}h-{side}z" for x, y in middles)
@@ -74,9 +74,10 @@ def _brick(canvas: Canvas, tone: ColorShades, x: float, y: float, size: float) -
 def tile(
     canvas: Canvas, colour: int, cells: Iterable[GridCell], brick: GridCell | None, x: float, y: float, size: float
 ) -> None:
-    """Draw one tile: a wall with a window in every cell except the brick; color -1 is a white tile.
+    """Draw a tile: a wall with a window in every cell except the brick. Color -1 is a white tile.
 
-    (x, y) is the corner of cell (0, 0). Small tiles have less detail: glazing needs 16 pixels per cell, bricks 9.
+    (x, y) is the corner of cell (0, 0). Details are omitted in small cells: window patterns below 16 pixels, brick
+    courses below 9 pixels.
     """
     cells = sorted(cells)
     tone = WHITE if colour < 0 else palette.PAVILIONS[colour]
@@ -90,20 +91,20 @@ def tile(
 
 
 def drawing_cells(drawing: tuple[str, ...]) -> tuple[list[GridCell], GridCell]:
-    """Return the (row, column) of every cell of a drawing and of its brick."""
+    """Return the cells of a drawing and its brick, each as (row, column)."""
     marks = {(r, c): mark for r, row in enumerate(drawing) for c, mark in enumerate(row) if mark != "."}
     return sorted(marks), next(cell for cell, mark in marks.items() if mark == "B")
 
 
 def shape(canvas: Canvas, components: Components, colour: int, tile_size: int, box: Box, largest: float) -> None:
-    """Draw a kind of tile centered in a box (x, y, width, height), with cells of at most `largest` pixels."""
+    """Draw a kind of tile, centered in a box (x, y, width, height), with cells at most `largest` pixels wide."""
     drawing = components.drawings[colour][tile_size - TILE_SIZES[0]]
     left, top, size = pieces.fit_grid(box, len(drawing), len(drawing[0]), largest)
     tile(canvas, colour, *drawing_cells(drawing), left, top, size)
 
 
 def board_coat(canvas: Canvas, x: float, y: float, size: float, *, won: bool = False, **style: str) -> None:
-    """Draw a coat of arms around (x, y), `size` pixels high: a shield with a crown; pale with a tick once it is won."""
+    """Draw a coat of arms centered at (x, y), `size` pixels high; it is pale and has a tick once it is won."""
     place = transform(x, y, size / 14)
     with canvas.group("Coat of arms" + (", won" if won else ""), transform=place, **style):
         fill = palette.PANEL if won else "#b5382f"
@@ -119,7 +120,7 @@ _HOUSE = "M-9 11v-15.5l3-1.5v-3h3v-2.5h6v2.5h3v3l3 1.5v15.5z"
 
 
 def card(canvas: Canvas, colour: int, x: float, y: float, width: float, *, known: bool = False) -> None:
-    """Draw the face of a card with its corner at (x, y); an eye marks a publicly known one."""
+    """Draw the face of a card with its corner at (x, y). An eye marks a publicly known card."""
     height, tone = CARD_ASPECT * width, palette.PAVILIONS[colour]
     rim = 0.07 * width
     with canvas.group(f"{COLOURS[colour]} card" + (", known to all" if known else ""), data_part="card"):
@@ -138,11 +139,11 @@ def card(canvas: Canvas, colour: int, x: float, y: float, width: float, *, known
             weight=BOLD,
         )
         if known:
-            eye(canvas, x + 0.25 * width, y + 0.2 * width, 0.28 * width)  # visible when cards overlap
+            eye(canvas, x + 0.25 * width, y + 0.2 * width, 0.28 * width)  # where it stays visible if cards overlap
 
 
 def eye(canvas: Canvas, x: float, y: float, size: float) -> None:
-    """Draw an eye, `size` pixels wide around (x, y), the mark for public knowledge."""
+    """Draw an eye, the mark of publicly known cards, centered at (x, y) and `size` pixels wide."""
     place = transform(x, y, size / 12)
     with canvas.group(transform=place, data_part="known"):
         canvas.path("M-5.5 0q5.5-6.5 11 0q-5.5 6.5-11 0z", fill="#fff", stroke=palette.INK, stroke_width=1.2)
@@ -150,7 +151,7 @@ def eye(canvas: Canvas, x: float, y: float, size: float) -> None:
 
 
 def houses(canvas: Canvas, x: float, y: float, width: float, fill: str) -> None:
-    """Draw three gabled houses on the quay, `width` pixels wide around (x, y)."""
+    """Draw three gabled houses, centered at (x, y) and `width` pixels wide."""
     canvas.path(
         "M-15 12v-14l5-6l5 6v14zM-4 12v-18h1.5v-3h1.5v-3h2v3h1.5v3h1.5v18zM5 12v-12.5c0-4 5-3 5-7c0 4 5 3 5 7v12.5z",
         transform=transform(x, y, width / 32),
@@ -204,11 +205,11 @@ ICONS: tuple[Callable[[Canvas], None], ...] = (
     _change_of_colours,
     _both_actions,
 )
-"""Drawing functions of the abilities, each centered at (0, 0), about 40 wide and 24 high."""
+"""The functions that draw the abilities, each centered at (0, 0), about 40 units wide and 24 high."""
 
 
 def ability_icon(canvas: Canvas, ability: int, x: float, y: float, width: float, opacity: float | None = None) -> None:
-    """Draw an ability's picture around (x, y)."""
+    """Draw the icon of an ability, centered at (x, y)."""
     with canvas.group(transform=transform(x, y, width / 42), opacity=opacity):
         ICONS[ability](canvas)
 
@@ -228,7 +229,7 @@ _MARKS = {
 
 
 def _badge(canvas: Canvas, state: str, x: float, y: float) -> None:
-    """Draw the state of an ability around (x, y): a tick, a turned arrow, a dash or a cross."""
+    """Draw the state of an ability, centered at (x, y): a tick, a circular arrow, a dash or a cross."""
     fill, ink = {
         "active": (palette.GOLD, palette.INK),
         "used": (palette.PANEL, palette.SOFT_INK),
@@ -250,7 +251,7 @@ def _word(table: TableView, seat: SeatView, ability: int) -> str:
 def ability_column(
     canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float, height: float
 ) -> None:
-    """Draw the five abilities of a seat in a column, with names next to the pictures or, if narrow, below them."""
+    """Draw the five abilities of a seat in a column, with labels beside the icons, or below them if it is narrow."""
     gap = 6.0
     step = (height + gap) / len(ABILITIES)
     for ability, label in enumerate(ABILITY_LABELS):

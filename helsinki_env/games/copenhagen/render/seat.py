@@ -1,4 +1,4 @@
-"""Draw the area of a player: the facade board, the abilities, the hand and the points."""
+"""Draw a player's area: the facade board, the abilities, the hand and the points."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.render.view import SeatView, TableView
 
 HEADER = 50.0
-#: Margins of a board: row numbers and coats, points of rows, gable and points of columns, column numbers.
+#: Margins of a board, which hold row numbers and coats, row points, gable and column points, and column numbers.
 LEFT, RIGHT, ABOVE, BELOW = 34.0, 22.0, 40.0, 17.0
 
 
 def _cell_corner(cell: int, x: float, y: float, size: float) -> tuple[float, float]:
-    """Return the upper left corner of a cell of the board whose corner is (x, y)."""
+    """Return the upper left corner of a cell on the board whose upper left corner is (x, y)."""
     return x + cell % COLUMNS * size, y + (ROWS - 1 - cell // COLUMNS) * size
 
 
 def _gable(canvas: Canvas, x: float, y: float, width: float, seat: int) -> None:
-    """Draw the gable on top of a facade with the upper edge at y."""
+    """Draw the gable on top of a facade whose upper edge is at y."""
     tone = palette.PLAYERS[seat]
     step = width / 10
     canvas.path(
@@ -41,7 +41,7 @@ def _gable(canvas: Canvas, x: float, y: float, width: float, seat: int) -> None:
 
 
 def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, size: float) -> None:
-    """Draw the wall with its empty cells, and a golden ground along full rows and columns."""
+    """Draw the wall with its empty cells, and a golden background for full rows and columns."""
     width, height = COLUMNS * size, ROWS * size
     canvas.rect(x, y, width, height, fill=palette.PAVING, stroke=palette.INK, stroke_width=1.6)
     pad = 0.05 * size
@@ -62,7 +62,7 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, size: float) -> 
 
 
 def _edges(canvas: Canvas, components: Components, seat: SeatView, x: float, y: float, size: float) -> None:
-    """Draw the numbers of rows and columns, the coats at rows, and the points of full lines."""
+    """Draw the row and column numbers, the coats of arms next to rows, and the points for full lines."""
     for row in range(ROWS):
         middle = y + (ROWS - 0.5 - row) * size
         canvas.text(x - 8, middle + 3.4, str(row), 9.5, fill=palette.SOFT_INK, anchor="middle")
@@ -86,7 +86,7 @@ def _points(canvas: Canvas, x: float, y: float, points: int, line: str) -> None:
 def board(
     canvas: Canvas, table: TableView, components: Components, seat: SeatView, x: float, y: float, size: float
 ) -> None:
-    """Draw a facade board; (x, y) is the upper left corner of its cells, which are `size` pixels wide."""
+    """Draw a facade board whose cells are `size` pixels wide, with their upper left corner at (x, y)."""
     outer = (x - LEFT, y - ABOVE, COLUMNS * size + LEFT + RIGHT, ROWS * size + ABOVE + BELOW)
     canvas.spot(f"board {seat.seat}", *outer)
     for cell in range(COLUMNS * ROWS):
@@ -126,7 +126,7 @@ def _mark(
     part: str,
     dashes: str | None = None,
 ) -> None:
-    """Draw a line around cells."""
+    """Draw an outline around a set of cells."""
     line = pieces.outline_path(parts.rows_down(cells), x, y, size, 0.02 * size, 0.14 * size)
     if dashes is None:
         canvas.path(line, stroke=palette.INK, stroke_width=0.19 * size, data_part=part)
@@ -136,7 +136,7 @@ def _mark(
 
 
 def _header(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
-    """Draw the token, the name, marks and the points above a board."""
+    """Draw the player's token, name, mark and points above a board."""
     x, y, width, _ = box
     place = pieces.rank_text(table.places[seat.seat])
     mark = place if table.done else "to move" if seat.seat == table.to_move else ""
@@ -148,7 +148,7 @@ def _header(canvas: Canvas, table: TableView, components: Components, seat: Seat
 
 
 def hand(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box, card_w: float) -> None:
-    """Draw the hand with its title: faces, then backs, in rows of cards that overlap if necessary."""
+    """Draw a hand with its title: first the faces, then the backs, in rows of cards that overlap if necessary."""
     x, y, width, height = box
     known = sum(seen for _, seen in seat.faces)
     title = f"Hand {seat.hand}" + (f" of {components.hand_limit}" if seat.hand <= components.hand_limit else "")
@@ -175,12 +175,12 @@ def hand(canvas: Canvas, table: TableView, components: Components, seat: SeatVie
 
 
 def _measures(players: int) -> tuple[float, float]:
-    """Return the width of a cell, and the padding of an area."""
+    """Return the width of a cell and the padding of a player's area."""
     return {2: (40.0, 14.0), 3: (35.0, 12.0), 4: (29.0, 8.0)}[players]
 
 
 def height(players: int, width: float) -> float:
-    """Return the height of an area of a given width."""
+    """Return the height of a player's area that has the given width."""
     cell, pad = _measures(players)
     upper = HEADER + ABOVE + ROWS * cell + BELOW
     return upper + 14 if players == 2 else upper + 10 + 17 + _card_width(width - 2 * pad) * pieces.CARD_ASPECT + 12
@@ -191,7 +191,7 @@ def _card_width(width: float) -> float:
 
 
 def area(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
-    """Draw the area of a player in a box; with two players, the hand is to the right of the board, otherwise below."""
+    """Draw a player's area in a box, with the hand to the right of the board for two players, otherwise below it."""
     x, y, width, tall = box
     if table.marked(seat.seat):
         canvas.rect(x - 4, y - 4, width + 8, tall + 8, r=15, fill=palette.GOLD, data_part="marked")
@@ -214,7 +214,7 @@ def area(canvas: Canvas, table: TableView, components: Components, seat: SeatVie
 
 
 def seat_description(seat: SeatView) -> str:
-    """Describe an area in a sentence, for screen readers."""
+    """Return a one-sentence description of a player's area, for screen readers."""
     tiles = ", ".join(kind_name(tile.colour, len(tile.cells)) for tile in seat.tiles) or "no tile"
     faces = [colour for colour, _ in seat.faces]
     cards = ", ".join(f"{faces.count(i)} {name}" for i, name in enumerate(COLOURS) if i in faces)

@@ -1,6 +1,6 @@
-"""View model: the contents of a drawing, read once from a game, with the current action in words.
+"""Define the view model: the contents of a drawing, read once from a game, with the current action in words.
 
-This module applies no rules, except that it recomputes full lines and their points (rules, section 3).
+The only rule that this module applies is the scoring of full lines (rules, section 3).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tile:
-    """A colored tile on a board: color index, ascending cells (``5 * y + x``), and the cell of its brick."""
+    """A colored tile on a board: its color index, its cells in ascending order (``5 * y + x``), and its brick cell."""
 
     colour: int
     cells: tuple[int, ...]
@@ -52,10 +52,10 @@ class Tile:
 
 @dataclass(frozen=True)
 class SeatView:
-    """The area of a player.
+    """A player's area.
 
-    `faces` are the cards shown face up, each a color and whether it is publicly known. `backs` is the number of cards
-    shown face down. `rows` and `columns` map full lines to their points.
+    `faces` holds (color, publicly known) for each card that is shown face up. `backs` is the number of cards shown face
+    down. `rows` and `columns` map full lines to their points.
     """
 
     seat: int
@@ -78,7 +78,7 @@ class SeatView:
 
     @property
     def empty(self) -> int:
-        """Number of empty cells; fewer break ties."""
+        """Number of empty cells; the player with fewer empty cells wins a tie."""
         return CELLS - len(self.filled)
 
     def state_of(self, ability: int) -> str:
@@ -90,7 +90,7 @@ class SeatView:
 
 @dataclass(frozen=True)
 class Pending:
-    """The operation in progress; `tile` is (colour, size), and `cells` are the chosen cells of a tile to be paid."""
+    """The operation in progress: `tile` is (color, size), and `cells` are the cells chosen for a tile in payment."""
 
     first: int | None
     using: frozenset[int]
@@ -108,7 +108,7 @@ class Pending:
 class TableView(BaseTableView):
     """The whole table, indexed as in the position format.
 
-    `in_pile` holds the contents of a draw pile that was made from the discard pile, by color; they are public.
+    `in_pile` holds the number of cards of each color in a draw pile made from the discard pile, which is public.
     """
 
     seats: tuple[SeatView, ...]
@@ -122,16 +122,16 @@ class TableView(BaseTableView):
 
     @property
     def winners(self) -> tuple[int, ...]:
-        """The winners of a finished game; empty before."""
+        """The winning seats; empty until the game is over."""
         return tuple(seat for seat, place in enumerate(self.places) if place == 0) if self.done else ()
 
     def marked(self, seat: int) -> bool:
-        """Return whether a seat is acting, or has won."""
+        """Return whether a seat is acting, or has won if the game is over."""
         return seat in self.winners if self.done else seat == self.to_move
 
 
 def kind_name(colour: int, size: int) -> str:
-    """Return a kind of tile in words: ``blue 4``."""
+    """Return the name of a kind of tile, such as ``blue 4``."""
     return f"{COLOURS[colour]} {size}"
 
 
@@ -139,7 +139,7 @@ def kind_name(colour: int, size: int) -> str:
 
 
 def _kind(kind: int) -> tuple[int, int]:
-    """Return color and size of a kind of tile."""
+    """Return the color and the size of a kind of tile."""
     return kind // len(TILE_SIZES), TILE_SIZES[kind % len(TILE_SIZES)]
 
 
@@ -149,7 +149,7 @@ def _tile(t: Any, piece: int, corner: int) -> Tile:
 
 
 def _hand(held: list[int], known: list[int], hidden: bool) -> tuple[tuple[tuple[int, bool], ...], int]:
-    """Return the cards shown face up and the number of backs; hidden hands show only known cards."""
+    """Return the cards shown face up and the number shown face down. Hidden hands show only publicly known cards."""
     if hidden:
         faces = tuple((colour, True) for colour, count in enumerate(known) for _ in range(count))
         return faces, sum(held) - len(faces)
@@ -197,7 +197,7 @@ def _pending(p: SimpleNamespace, t: Any) -> Pending:
 
 
 def read_table_view(game: CopenhagenGame, viewer: int | None = None, last_action: str | None = None) -> TableView:
-    """Return the contents of the drawings of a game; for the arguments see `svg`."""
+    """Return the contents of a game's drawings. For the arguments, see `svg`."""
     viewer, components, t = game.validate_viewer(viewer), game.config.component_set, game.config.tables[0]
     p = record_to_namespace(game.state)
     seats = tuple(_seat(p, t, number, viewer, components) for number in range(p.players))
@@ -208,7 +208,7 @@ def read_table_view(game: CopenhagenGame, viewer: int | None = None, last_action
         seats=seats,
         to_move=p.seat,
         end_card=bool(p.end_card),
-        in_pile=tuple(p.reshuffled) if p.end_card and p.players > 2 else None,  # made from the discard pile
+        in_pile=tuple(p.reshuffled) if p.end_card and p.players > 2 else None,  # known after a reshuffle
         discard=tuple(p.discard),
         supply=tuple(tuple(p.supply[sizes * i : sizes * (i + 1)]) for i in range(len(COLOURS))),
         white_tiles=p.white_tiles,
@@ -220,7 +220,7 @@ def read_table_view(game: CopenhagenGame, viewer: int | None = None, last_action
 
 
 class ActionText(NamedTuple):
-    """The acting seat (``Player 1``), its activity (``pays for blue 4``), and a detail that may be empty."""
+    """The acting seat (``Player 1``), the current action (``pays for blue 4``), and a detail, which may be empty."""
 
     who: str
     headline: str
@@ -263,7 +263,7 @@ def _over(seats: Sequence[SeatView], places: Sequence[int], components: Componen
 def _decision(
     phase: str, seat: SeatView, pending: Pending, white_tiles: int, components: Components
 ) -> tuple[str, str]:
-    """Return headline and detail."""
+    """Return the headline and the detail of the current action."""
     if phase == "MAIN":
         if BOTH_ACTIONS in pending.using:
             return "constructs as well", "Both actions: cards were taken in this turn"
@@ -311,7 +311,7 @@ def _taking(seat: SeatView, pending: Pending) -> tuple[str, str]:
 
 
 def _building(phase: str, pending: Pending) -> tuple[str, str]:
-    if pending.tile is None:  # positions in PLACE, RECOLOUR and PAY have a tile; drawings do not require it
+    if pending.tile is None:  # positions in PLACE, RECOLOUR and PAY have a tile, but drawings do not require it
         return "constructs", ""
     colour, size = pending.tile
     name, own = f"{COLOURS[colour]} {size}", COLOURS[colour]
@@ -332,7 +332,7 @@ def _building(phase: str, pending: Pending) -> tuple[str, str]:
 
 
 class LastAction(NamedTuple):
-    """The last action as text, with the affected slot, or the seat with the affected cells or abilities."""
+    """The last action as text, with the affected slot, or with the seat and its affected cells or abilities."""
 
     text: str | None = None
     slot: int | None = None
@@ -344,7 +344,7 @@ class LastAction(NamedTuple):
 def parse_last_action(
     text: str | None, phase: str, done: bool, to_move: int, seats: Sequence[SeatView], pending: Pending, t: Any
 ) -> LastAction:
-    """Return the elements affected by an action; only the text if it does not fit the position."""
+    """Return the elements affected by an action, or only its text if it does not fit the position."""
     if not text:
         return LastAction()
     try:
@@ -354,7 +354,7 @@ def parse_last_action(
     if kind == a.KIND_TAKE:
         return LastAction(text, slot=argument)
     began = phase == "MAIN" and not done and not pending.using
-    seat = seats[(to_move - began) % len(seats)]  # the acting seat: the turn may be over
+    seat = seats[(to_move - began) % len(seats)]  # the seat that acted, even if its turn is over
     if kind in (a.KIND_USE, a.KIND_ABILITY):
         return LastAction(text, seat=seat.seat, abilities=frozenset({argument}) & seat.owned)
     if kind == a.KIND_REACTIVATE:
@@ -370,7 +370,7 @@ def parse_last_action(
 
 
 def placed_tile(t: Any, kind: int, place: int) -> tuple[tuple[int, ...], int]:
-    """Return cells and brick of a tile placed by an argument of PLACE; no cells if it is not on the board."""
+    """Return the cells and the brick of a tile placed by an argument of PLACE; no cells if they are off the board."""
     orientation, corner = divmod(place, a.CELLS)
     piece = a.ORIENTATIONS * kind + orientation
     if not int(t.corners[piece]) >> corner & 1:

@@ -1,6 +1,6 @@
-"""Rules, positions and events of Copenhagen in words, for `helsinki_env.text`.
+"""Describe the rules, positions and events of Copenhagen in words, for `helsinki_env.text`.
 
-Every number in the rules comes from the configuration.
+All numbers in the rules are taken from the configuration.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["cell_name", "describe_events", "position_lines", "rule_sections"]
 
 
 def rule_sections(config: CopenhagenConfig) -> list[RuleSection]:
-    """Return the rules of a configuration."""
+    """Return the sections of the rules for a configuration."""
     c, players = config.component_set, config.num_players
     return [
         RuleSection(

@@ -1,6 +1,6 @@
-"""Positions of Copenhagen and the events of an action in words, as one seat sees them.
+"""Describe positions of Copenhagen and the events of an action in words, as one seat sees them.
 
-The text contains every value of the position.
+The text includes every value of the position.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
 from helsinki_env.games.copenhagen.render.view import read_table_view
 
-#: Sentence for each key of `pending`; the text of the value replaces the braces.
+#: The sentence for each key of `pending`. The value replaces the braces.
 PENDING = {
     "first": "First of two cards taken from slot {}.",
     "using": "Abilities in use: {}.",
@@ -36,22 +36,22 @@ _LEGEND = (
 
 
 def cell_name(cell: int) -> str:
-    """Return a cell of a board as text, such as ``2,5``."""
+    """Return the name of a cell, such as ``2,5``."""
     return f"{cell % COLUMNS},{cell // COLUMNS}"
 
 
 def cells_text(cells: Sequence[int]) -> str:
-    """Return cells as text."""
+    """Return the names of cells, or ``none``."""
     return " ".join(map(cell_name, cells)) or "none"
 
 
 def abilities_text(abilities: Sequence[int]) -> str:
-    """Return abilities by name."""
+    """Return the names of abilities, or ``none``."""
     return ", ".join(ABILITIES[ability] for ability in abilities) or "none"
 
 
 def position_lines(game: CopenhagenGame, position: Mapping[str, Any], viewer: int) -> list[str]:
-    """Return the lines of a position in words; `position` is `to_dict(game, viewer)`."""
+    """Return the lines that describe a position, where `position` is `to_dict(game, viewer)`."""
     table, components = read_table_view(game, viewer), game.config.component_set
     p = position
     lines = [f"Copenhagen, {p['players']} players. You are player {viewer}."]
@@ -81,7 +81,7 @@ def position_lines(game: CopenhagenGame, position: Mapping[str, Any], viewer: in
 
 
 def _pending(key: str, value: Any) -> str:
-    """Return a pending key and its value as a sentence."""
+    """Return the sentence for a pending key and its value."""
     if key == "using":
         value = abilities_text(value)
     elif key == "tile":
@@ -96,7 +96,7 @@ def _pending(key: str, value: Any) -> str:
 
 
 def _seat_lines(p: Mapping[str, Any], components: Components, number: int, viewer: int) -> list[str]:
-    """Return the area of a player in words."""
+    """Return the lines that describe a player's area."""
     seat = p["seats"][number]
     size, known = seen_hand(seat)
     denied = p["denied"][number] if "denied" in p else []
@@ -120,7 +120,7 @@ def _seat_lines(p: Mapping[str, Any], components: Components, number: int, viewe
 
 
 def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
-    """Return a board as a grid of one letter per cell."""
+    """Return the lines of a board, drawn with one letter per cell."""
     marks = dict.fromkeys(components.coats, "o") | dict.fromkeys(seat["white"], "w")
     filled = set(seat["white"])
     for tile in seat["tiles"]:
@@ -138,9 +138,9 @@ def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
 def describe_events(
     before: Mapping[str, Any] | None, after: Mapping[str, Any], components: Components, viewer: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield sentences on the visible consequences of an action, each with whether only the viewer sees it.
+    """Yield (sentence, private) for each visible effect of an action. Private effects are seen only by the viewer.
 
-    `before` and `after` are copies of the position for the seat `viewer`; `before` is None for the deal.
+    `before` and `after` are copies of the position as seen by `viewer`. `before` is None for the deal.
     """
     if before is None:
         yield f"The display by slot: {slots_text(COLOURS, after['display'])}.", False
@@ -157,7 +157,7 @@ def describe_events(
 
 
 def _seat_events(who: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the changes in the area of a player."""
+    """Yield sentences about the changes in a player's area."""
     for tile in now["tiles"][len(then["tiles"]) :]:
         yield (
             f"The tile {tile['colour']} {tile['size']} of {who.lower()} covers {cells_text(tile['cells'])}, with its "
@@ -170,7 +170,7 @@ def _seat_events(who: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> I
 
 
 def _table_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the changes in the display, the piles and the turn."""
+    """Yield sentences about the changes in the display, the piles and the turn."""
     pairs = zip(before["discard_pile"], after["discard_pile"], strict=True)
     discarded = [max(0, now - then) for then, now in pairs]
     if any(discarded):
