@@ -96,8 +96,7 @@ class SprtState:
 
 
 def log_likelihood_ratios(blocks: Array, hypotheses: Hypotheses) -> Array:
-    """Return the log-likelihood ratio after each block, given mean scores (..., N); 0 while there are too few
-    blocks."""
+    """Return the log-likelihood ratio after each block, given mean scores (..., N); 0 if there are too few blocks."""
     number = np.arange(1, blocks.shape[-1] + 1)
     far = np.cumsum((blocks - hypotheses.low) ** 2, axis=-1) + _PRIOR_VARIANCE
     near = np.cumsum((blocks - hypotheses.high) ** 2, axis=-1) + _PRIOR_VARIANCE
