@@ -136,7 +136,8 @@ def mean_and_half_width(values: Array) -> tuple[float, float]:
 def midranks(places: npt.NDArray[np.integer]) -> Array:
     """Return ranks, (..., S), where tied seats receive the mean of the ranks they share.
 
-    Midranks (Kendall 1945, "The treatment of ties in ranking problems"): [0, 0, 2] becomes [0.5, 0.5, 2].
+    These are midranks (Kendall 1945, "The treatment of ties in ranking problems"). For example, ranks 0, 0, 2 become
+    0.5, 0.5, 2.
     """
     ranks: Array = places + (_tied(places) - 1) / 2
     return ranks

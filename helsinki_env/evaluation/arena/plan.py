@@ -135,7 +135,7 @@ class MatchupPlan:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> MatchupPlan:
-        """Return the matchup from a dictionary of `to_dict`; raise ArenaError if its component file has changed."""
+        """Return the matchup in a dictionary from `to_dict`; raise ArenaError if its component file has changed."""
         data = Node.of(data, ArenaError, "the matchup").mapping()
         config = config_from_dict(data["config"])
         name = data["name"].text("a name")
@@ -260,7 +260,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Plan:
-        """Return the plan from a dictionary of `to_dict`; raise ArenaError if it was modified or is outdated."""
+        """Return the plan in a dictionary from `to_dict`; raise ArenaError if it was modified or is outdated."""
         data = Node.of(data, ArenaError, "the plan of a run").mapping()
         remedy = "use the version that played the run, or choose another folder"
         if data["arena"].value != _FORMAT:
@@ -322,7 +322,7 @@ def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None =
 
 
 def plan_from_dict(data: Mapping[str, Any] | Node) -> Plan:
-    """Return the plan of the tournament in a dictionary with the keys of a tournament file.
+    """Return the plan of a tournament, given as a dictionary with the keys of a tournament file.
 
     Raises ArenaError if the dictionary is invalid. The message names the key and both values.
     """
@@ -382,7 +382,10 @@ def _lineups(data: Node, seats: int) -> tuple[list[str], tuple[tuple[int, ...], 
 
 
 def _config(data: Node) -> Any:
-    """Return the game configuration of a matchup, whose number of seats is by default that of the line-ups."""
+    """Return the game configuration of a matchup.
+
+    If neither the game nor the number of seats is given, the first line-up determines the number of seats.
+    """
     game, seats = data.get("game", None), data["seats"]
     if game.value is None or isinstance(game.value, str):
         with game.prefix_errors():

@@ -51,7 +51,7 @@ class ThinkingTime(NamedTuple):
     usage: ModelUsage = ModelUsage()
 
     def add(self, other: ThinkingTime) -> ThinkingTime:
-        """Return the sum of the times, counts and costs of one player."""
+        """Return the sum of this entry and another entry of the same player."""
         return ThinkingTime(
             self.player,
             self.seconds + other.seconds,

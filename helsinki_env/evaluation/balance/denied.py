@@ -1,8 +1,8 @@
 """Estimate the effects of single actions or abilities from a run in which seats were randomly denied some of them.
 
-The `boards` key of the matchup defines the random restrictions. `helsinki_env.evaluation.balance.effects` estimates two
-effects: the effect on winning with a multinomial logit with seat effects, and the effect on the margin in points with a
-linear model. Intervals are simultaneous over all items that were denied in a matchup.
+The `boards` key of the matchup defines the random restrictions. `helsinki_env.evaluation.balance.effects` estimates the
+effect on winning in a multinomial logit model, and the effect on the margin in points in a linear model. Both models
+include seat effects. Intervals are simultaneous over all items that were denied in a matchup.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Estimate how being denied actions affects the win rate and the score margin, and how these effects interact.
 
-The design denies each seat of each game its own random set of actions. The probability that a seat wins is
-proportional to ``exp(seat effect - effects of the denied actions)``: a multinomial logit of the winner (McFadden 1974,
-"Conditional logit analysis of qualitative choice behavior"). The result is the average marginal effect: the change of a
-seat's win probability between having the action and being denied it, averaged over all seats of all games.
+The design denies each seat of each game its own random set of actions. The probability that a seat wins is proportional
+to ``exp(seat effect - effects of the denied actions)``. This is a multinomial logit model of the winner (McFadden 1974,
+"Conditional logit analysis of qualitative choice behavior"). The result is the average marginal effect: the difference
+in a seat's win probability between having the action and being denied it, averaged over all seats of all games.
 
 The likelihood contains only the winner. The Plackett-Luce model of whole rankings has tighter intervals, but it assumes
-that lower ranks depend on the actions as strongly as the first rank. In these games they depend on them less strongly.
-Whole rankings therefore understate the effect on winning, by a factor of about 1.15 with three players and of 1.2 to
-1.25 with four (docs/notes/effect-sizes.md). With two players the models are identical.
+that lower ranks depend on the actions as strongly as the first rank. In these games, they depend on the actions less
+strongly. Whole rankings therefore understate the effect on winning, by a factor of about 1.15 with three players and of
+1.2 to 1.25 with four (docs/notes/effect-sizes.md). With two players the models are identical.
 
 Standard errors are sandwich estimates over blocks (Huber 1967, White 1982), converted to marginal effects with the
 delta method. A block contains the games of one deal in all seat rotations. Intervals are simultaneous over all actions.
@@ -32,12 +32,11 @@ seats' actions. With N the set of all actions, the fit is
 
     v(T) = v(N) - sum of single[i] over i not in T + sum of pair[i, j] over pairs {i, j} not in T
 
-`single[i]` = v(N) - v(N without i) is the gain from adding action i to all others. `pair[i, j]` = v(T with i and j) -
-v(T with i)
-- v(T with j) + v(T) is the same for every T: the game is 2-additive ( Grabisch 1997, "k-order additive discrete fuzzy
-  measures and their representation", Fuzzy Sets and Systems 92). Positive values indicate complements, negative values
-  substitutes. The Shapley value of i (Shapley 1953, "A value for n-person games") is its average contribution when a
-  seat receives the actions one by one in random order:
+Here `single[i]` = v(N) - v(N without i) is the gain from adding action i to all others. The pair effect `pair[i, j]` =
+v(T with i and j) - v(T with i) - v(T with j) + v(T) is the same for every T: the game is 2-additive (Grabisch 1997,
+"k-order additive discrete fuzzy measures and their representation", Fuzzy Sets and Systems 92). Positive values
+indicate complements, negative values substitutes. The Shapley value of i (Shapley 1953, "A value for n-person games")
+is its average contribution when a seat receives the actions one by one in random order:
 
     shapley[i] = single[i] - sum of pair[i, j] over j / 2
 
@@ -254,7 +253,7 @@ def least_squares(features: Array, outcome: Array, block: npt.NDArray[np.int64])
     games, seats, k = features.shape
     _, unit = np.unique(block, return_inverse=True)
     blocks = int(unit.max()) + 1
-    # A block repeats the same sets in every seat, and the other seats of a game determine the last one.
+    # All games of a block have the same sets, and the last seat of a game follows from the others.
     observations = blocks * (seats - 1)
     rows = features.reshape(-1, k)
     gram = rows.T @ rows
@@ -376,7 +375,7 @@ def estimate_interactions(
 
 
 def _why_unidentified(study: AblationGames) -> str:
-    """Return an error message that names the design setting because of which pairs are not identifiable."""
+    """Return an error message about the design setting that prevents the identification of pairs."""
     games, seats, actions = study.denied.shape
     sizes = np.unique(study.denied.sum(axis=2)).tolist()
     expected = f"expected that all {actions * (actions - 1) // 2} pairs of actions can be separated"

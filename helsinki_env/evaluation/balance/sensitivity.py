@@ -7,7 +7,7 @@ checked with each alternative:
 
 - an action or ability has a larger or smaller effect than the mean (matchups with random `boards`);
 - one player is stronger than the next (matchups between several players);
-- a seat wins more or less often than the chance level.
+- a seat wins more or less often than expected by chance.
 
 A conclusion *holds* with an alternative if its 95% interval lies on the same side of 0 as with the reference. It is
 *contradicted* if the interval lies on the other side, and *open* otherwise. The report also contains the mean points

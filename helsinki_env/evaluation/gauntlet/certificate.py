@@ -1,4 +1,4 @@
-"""Certificates, which contain the results of a player in a gauntlet and the data for verifying them.
+"""Certificates of a player's results in a gauntlet, with the data needed to verify them.
 
 A certificate has two parts. ``certified`` is reproducible from the player and the stage. It holds the gauntlet, the
 digest of every work unit, the ranks in each game, and the resulting ratings. ``measured`` holds the thinking time and
@@ -134,7 +134,7 @@ def _measured(folder: RunFolder) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Games:
-    """The seating, ranks and deals of the games in one matchup."""
+    """Seating, ranks and deals of the games in one matchup."""
 
     seating: npt.NDArray[np.int64]  # (G, S)
     places: npt.NDArray[np.integer]  # (G, S)

@@ -1,4 +1,4 @@
-"""Gauntlets, which define matchups, opponents and deals for rating a player.
+"""Definition of gauntlets: the matchups, opponents and deals for rating a player.
 
 A gauntlet is a YAML file in ``configs/gauntlets``, such as ``helsinki.yaml``. It defines a tournament in which every
 line-up consists of the player and its opponents. A shorter stage plays the first deals of a longer stage, so a run can

@@ -184,7 +184,7 @@ def _head(tables: Iterable[str]) -> list[str]:
 
 
 def format_rating_interval(rating: Mapping[str, Any]) -> str:
-    """Format the interval of a rating. Its endpoints may be unbounded."""
+    """Format the interval of a rating, whose endpoints may be infinite."""
     low, high = rating["low"], rating["high"]
     if low is None:
         return "any" if high is None else f"at most {high:.0f}"

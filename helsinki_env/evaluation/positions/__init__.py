@@ -1,4 +1,4 @@
-"""Position suites, which test a player on single positions with known action values instead of whole games."""
+"""Position suites test a player on single positions with known action values instead of whole games."""
 
 from helsinki_env.data import UserError
 

@@ -33,7 +33,7 @@ __all__ = ["DIFFICULTIES", "Position", "Suite", "list_suites", "results_of", "su
 
 FORMAT = 1
 SCALE = 10_000
-"""Number of units per 1.0 win probability in the values of a file."""
+"""Scale of the values in a file: a win probability of 1 is stored as 10,000."""
 DIFFICULTIES = ("easy", "medium", "hard")
 #: Regret below which an action counts as good, and fractions of good actions that make positions easy or hard.
 _GOOD, _EASY, _HARD = 0.01, 0.5, 0.2
@@ -77,7 +77,7 @@ class Position:
         first: win probability of the acting seat after each legal action, from one half of the simulations, float64
             (C,).
         second: the same, from the other half of the simulations.
-        errors: standard error of the difference between each action's value and the value of the best, float64 (C,).
+        errors: standard error of the difference between each action's value and that of the best action, float64 (C,).
     """
 
     matchup: int

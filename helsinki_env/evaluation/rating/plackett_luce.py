@@ -136,7 +136,7 @@ def _orders(places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 def _stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
     """Return the log-likelihood of each pattern, (U, ...), and its worths and sums of remaining worths, (U, S, ...).
 
-    `theta` is (K,) or, for resamples, (K, R). In the second case, the results have a last axis R.
+    `theta` is (K,) or, for resamples, (K, R). In the latter case, the results have an additional last axis R.
     """
     units, seats, _ = rankings.features.shape
     utility = (rankings.rows @ theta).reshape(units, seats, *theta.shape[1:])

@@ -292,18 +292,18 @@ class Ratings:
     Attributes:
         table: name of the matchup.
         players: names of the players.
-        reference: the player at zero.
+        reference: the player whose rating is zero.
         games: number of games.
         decks: number of deals, which are the independent units.
         resamples: number of resamples for intervals and probabilities.
         elo: ratings, float64 (P,).
         low: lower endpoints of the 95% intervals of the difference from the reference.
-        high: upper ends.
+        high: upper endpoints.
         error: sandwich standard errors, clustered by deal, float64 (P,).
         covariance: sandwich covariance, float64 (P, P).
         seat: seat effects, which sum to zero, float64 (S,).
         seat_low: lower endpoints of the 95% intervals of the seat effects.
-        seat_high: upper ends.
+        seat_high: upper endpoints.
         handicaps: whether the model includes the effects of actions denied to only some seats of a game.
         rank: fraction of resamples in which each player (row) has each rank (column), float64 (P, P).
         probability_stronger: fraction of resamples in which the row player is rated above the column player, float64
@@ -348,9 +348,10 @@ def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 
 
     Args:
         games: the games.
-        reference: the player at zero; default: ``random`` if it played, else the player with the lowest mean score.
+        reference: the player whose rating is zero. By default, ``random`` if it played, otherwise the player with the
+            lowest mean score.
         resamples: number of resamples for intervals and probabilities.
-        seed: seed of the resampling.
+        seed: seed for resampling.
 
     Raises:
         RatingError: if the games cannot be rated (see `build_model` and `fit`) or the reference player did not play.
@@ -408,7 +409,7 @@ def _model(games: RatableGames, reference: int) -> tuple[RatingModel, Array]:
     denied = decode_action_sets(games.denied & ~games.covered[:, None])  # covered actions are not handicaps
     differs = (denied != denied[:, :1]).any(axis=1)
     decks = np.array([len(np.unique(games.deck[differs[:, action]])) for action in range(differs.shape[1])])
-    # With few deals, some resamples do not identify an effect.
+    # With too few deals, some resamples would not identify an effect.
     unequal = denied[..., decks >= _MIN_DEALS].astype(np.float64)
     if (np.ptp(unequal.sum(axis=2), axis=1) == 0).all():
         unequal = unequal[..., 1:]  # equal numbers of denied actions identify effects only up to a constant

@@ -1,4 +1,4 @@
-"""Results that need no model: scores between pairs of players, win rates, mean points and mean ranks.
+"""Results that require no rating model: scores between pairs of players, win rates, mean points and mean ranks.
 
 Games of one deal are correlated, so intervals are based on the variation between units (deals); see
 `helsinki_env.evaluation.match_stats.proportion_interval`. A tie counts as finishing half ahead. Opposite entries of the
@@ -46,8 +46,8 @@ class CrossTable:
     """The cross-table. Row i, column j compares player i with player j."""
 
     share: Array  # fraction of meetings in which i finished ahead of j (ties: half), (P, P); NaN if they never met
-    low: Array  # lower end of its 95% interval
-    high: Array  # upper end
+    low: Array  # lower endpoint of its 95% interval
+    high: Array  # upper endpoint
     games: npt.NDArray[np.int64]  # number of games in which both played, (P, P)
 
 
@@ -57,8 +57,8 @@ class PlayerStatistics:
 
     games: npt.NDArray[np.int64]  # number of seats taken
     win_rate: Array  # a k-way tie for first counts as 1/k of a win
-    low: Array  # lower end of its 95% interval
-    high: Array  # upper end
+    low: Array  # lower endpoint of its 95% interval
+    high: Array  # upper endpoint
     chance_level: float  # 1 / number of seats
     points: Array  # mean points
     place: Array  # mean rank (1 is first), see `helsinki_env.evaluation.match_stats.midranks`
@@ -118,7 +118,10 @@ def player_statistics(
 
 
 def expected_cross_table(players: int, seating: Integers, utility: Array) -> Array:
-    """Return the cross-table that a Plackett-Luce model predicts for the same meetings."""
+    """Return the cross-table that a Plackett-Luce model predicts for the same meetings.
+
+    `utility` contains the log worth of each seat in each game, float64 (G, S).
+    """
     total, number = np.zeros(players**2), np.zeros(players**2)
     for one, two, games, cell in _meetings(seating, players):
         difference = utility[games, one] - utility[games, two]

@@ -44,8 +44,8 @@ class Hypotheses:
     """The hypotheses of a test.
 
     Attributes:
-        low: mean score, from 0 to 1, up to which the conclusion should be "not better".
-        high: mean score from which the conclusion should be "better".
+        low: mean score (0 to 1) at or below which the conclusion should be "not better".
+        high: mean score at or above which the conclusion should be "better".
         alpha: maximum probability of concluding "better" if the true mean is `low`.
         beta: maximum probability of concluding "not better" if the true mean is `high`.
         max_blocks: number of blocks after which the test stops as "undecided", or None for no limit.

@@ -22,8 +22,8 @@ sequentially rejective multiple test procedure", Scandinavian Journal of Statist
 change is attributed to one of these reasons. They are tested in this order, the first two by deriving the conclusions
 again:
 
-1. Intervals are wider or narrower: with the interval widths of the earlier study, the conclusion does not change.
-2. Another class is an evaluator: without the new classes, the conclusion does not change.
+1. Intervals are wider or narrower: with the earlier interval widths, the earlier conclusion still holds.
+2. Another class is an evaluator: without the new classes, the earlier conclusion still holds.
 3. The earlier study used another estimator, whose estimates differ with three or four players.
 4. The effect for the strongest class changed significantly.
 5. Otherwise, the change is attributed to chance: the action is close to an edge of the margin.

@@ -63,7 +63,7 @@ _CAPTIONS = {
 
 
 def study_figures(data: Data) -> dict[str, tuple[str, bytes]]:
-    """Return the caption and SVG, by name, of each figure for which there is data, in the order of the report."""
+    """Return the caption and the SVG of each figure that has data, by name, in the order of the report."""
     drawn = {name: draw(data) for name, (key, draw) in _FIGURES.items() if data[key]}
     return {name: (_CAPTIONS[name], picture) for name, picture in drawn.items() if picture is not None}
 
@@ -85,7 +85,7 @@ def _column(entry: Data, key: str) -> Any:
 
 
 def _order(data: Data) -> Any:
-    """Return the actions from weakest to strongest, by the strongest class's mean deviation over player counts."""
+    """Return the actions, weakest first, sorted by the strongest class's deviation averaged over player counts."""
     deviations = [_column(strongest_of(data, n), "deviation") for n in _counts(data["screen"])]
     return np.argsort(np.mean(deviations, axis=0), kind="stable")
 

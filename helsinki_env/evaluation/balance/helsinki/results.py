@@ -350,7 +350,7 @@ def _interaction_data(
 
 
 def _variant_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, Any]]:
-    """Yield the deviations for each component file, starting with the study's file if the same player was screened."""
+    """Yield the deviations for each component file. The study's own file is first, if the same player was screened."""
     if not played.has("variants"):
         return
     player = config.variants.player

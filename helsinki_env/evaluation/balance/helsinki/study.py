@@ -217,7 +217,8 @@ class StudyConfig(ConfigFile):
         classes: player classes, weakest first.
         band: half-width of the equivalence margin, win %.
         level: simultaneous confidence level of all intervals of the study.
-        screen: design of the screening experiment. gate, covers, variants, confirm: configurations of these parts.
+        screen: design of the screening experiment.
+        gate, covers, variants, confirm: configurations of these parts.
         quality: number of games of each variant at each player count. Every class plays against itself. Every class
             except the weakest also plays one seat against the next weaker class. `Population.quality` overrides this
             number.

@@ -85,7 +85,7 @@ def read_numbers(data: Node, components: Components) -> tuple[BoardNumber, ...]:
         components: components with the published values.
 
     Raises:
-        ValueError: if the entry is invalid, as the error type of `data`; the message names the key and both values.
+        ValueError: if `data` is invalid (the error type of the node); the message names the key and both values.
     """
     if isinstance(data.value, str):
         kinds = _WHOLE[data.choice(tuple(_WHOLE), "numbers by action, or ")]

@@ -1,4 +1,4 @@
-"""Run a search, in which each part is a resumable tournament, and collect its results as input of the report.
+"""Run a search, in which each part is a resumable tournament, and collect the results for its report.
 
 The search depends only on the games, and the games depend only on the configuration and its seed. A resumed run
 therefore produces the same boards, games and report.
@@ -126,7 +126,7 @@ class BoardTuning:
     def games(self, board: BoardValues) -> dict[str, dict[int, tuple[MatchupGames, MatchupGames]]]:
         """Return games on the published board and another board that measure length, points and win rates.
 
-        At each player count, the player plays each board against itself. It also plays in one seat against the weaker
+        At each player count, the player plays against itself on each board. It also plays one seat against the weaker
         player in all other seats.
         """
         config, tables = self.config, []

@@ -1,19 +1,19 @@
 """Search for the smallest change of the action board that significantly improves it and preserves its level.
 
 1. A screening experiment measures the published board. The search ends unless the board misses the aim significantly.
-  The level of the board (the mean effect of its actions) determines the floor.
+   The level of the board (the mean effect of its actions) determines the floor.
 2. Games on boards with random costs and strengths, or with random covered actions, train a model of the effects
    (`helsinki_env.evaluation.balance.helsinki.tune.estimates`).
 3. Candidates are boards with a few changes that have the smallest predicted distance from the aim. There are too many
-  boards to evaluate, so a beam search starts with all boards with one change and repeatedly adds a change to the best
-  boards. If actions are covered, all sets of five are evaluated.
+   boards to evaluate, so a beam search starts with all boards with one change and repeatedly adds a change to the best
+   boards. If actions are covered, all sets of five are evaluated.
 4. Sequential halving plays the best candidates and drops the worse half in each round (Karnin, Koren and Somekh 2013,
-  "Almost optimal exploration in multi-armed bandits"). Boards with a low level rank last. Estimates from games and from
-  the model are combined with weights based on their errors (Fay and Herriot 1979, "Estimates of income for small
-  places", Journal of the American Statistical Association 74).
+   "Almost optimal exploration in multi-armed bandits"). Boards with a low level rank last. Estimates from games and the
+   model are weighted by their errors (Fay and Herriot 1979, "Estimates of income for small places", Journal of the
+   American Statistical Association 74).
 5. The proof plays the published board and the finalists on fresh deals. Its intervals are simultaneous, so they remain
-  valid for the board that is chosen. A proposal must satisfy two conditions. Its interval must lie entirely closer to
-  the aim than the published board's interval, and the interval of its level must lie above the floor.
+   valid for the board that is chosen. A proposal must satisfy two conditions. Its interval must lie entirely closer to
+   the aim than the published board's interval, and the interval of its level must lie above the floor.
 
 This module does not play games itself. The caller passes a function that does.
 
@@ -169,8 +169,9 @@ def rank_boards(
 def predict_effects(models: Sequence[EffectModel], boards: BoardArray, published: Array) -> tuple[Array, Open]:
     """Return the predicted effects on boards, float64 (N, P, A), and a mask of the actions not covered, bool (N, A).
 
-    A linear model understates levels, because seats with many denied actions have little left to lose. Only its
-    difference from the published board is therefore used, and added to the published level, `published`, float64 (P,).
+    A linear model understates levels, because seats with many denied actions have little left to lose. Therefore only
+    the predicted difference from the published board is used. It is added to the level of the published board,
+    `published`, float64 (P,).
     """
     shift = published - np.array([model.power.mean() for model in models])
     return np.stack([model.powers(boards) for model in models], axis=1) + shift[:, None], models[0].terms.open(boards)
