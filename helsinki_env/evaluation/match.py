@@ -56,7 +56,7 @@ class Results(SeatedGames):
     decisions: tuple[npt.NDArray[np.int16], ...]
 
     def records(self) -> Iterator[Record]:
-        """Yield the game record of every game."""
+        """Yield the record of each game."""
         for g, decisions in enumerate(self.decisions):
             yield Record(
                 config=self.config,

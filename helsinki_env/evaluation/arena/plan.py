@@ -229,7 +229,7 @@ class Plan:
         return sum((chunk.end - chunk.first) * self.tables[chunk.table].seats for chunk in chunks)
 
     def describe(self, chunk: WorkUnit) -> str:
-        """Describe a work unit for messages."""
+        """Return a description of a work unit for error messages."""
         table = self.tables[chunk.table]
         blocks = f"blocks {chunk.first} to {chunk.end - 1}"
         return f"work unit {chunk.name} (matchup {table.name!r}, line-up {table.lineup_names(chunk.lineup)}, {blocks})"

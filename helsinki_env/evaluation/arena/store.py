@@ -132,7 +132,7 @@ class WorkUnitFiles:
         return games
 
     def times(self, chunk: WorkUnit) -> tuple[ThinkingTime, ...]:
-        """Return the players' times in a work unit, empty if unknown."""
+        """Return the players' times in a work unit, or an empty tuple if they are unknown."""
         metadata = self._metadata(chunk)
         return () if metadata is None else metadata.times
 

@@ -5,10 +5,10 @@ to ``exp(seat effect - effects of the denied actions)``. This is a multinomial l
 "Conditional logit analysis of qualitative choice behavior"). The result is the average marginal effect: the difference
 in a seat's win probability between having the action and being denied it, averaged over all seats of all games.
 
-The likelihood contains only the winner. The Plackett-Luce model of whole rankings has tighter intervals, but it assumes
-that lower ranks depend on the actions as strongly as the first rank. In these games, they depend on the actions less
-strongly. Whole rankings therefore understate the effect on winning, by a factor of about 1.15 with three players and of
-1.2 to 1.25 with four (docs/notes/effect-sizes.md). With two players the models are identical.
+The likelihood uses only the winner of each game. The Plackett-Luce model of whole rankings has tighter intervals, but
+it assumes that lower ranks depend on the actions as strongly as the first rank. In these games, they depend on the
+actions less strongly. Whole rankings therefore understate the effect on winning, by a factor of about 1.15 with three
+players and of 1.2 to 1.25 with four (docs/notes/effect-sizes.md). With two players the models are identical.
 
 Standard errors are sandwich estimates over blocks (Huber 1967, White 1982), converted to marginal effects with the
 delta method. A block contains the games of one deal in all seat rotations. Intervals are simultaneous over all actions.
@@ -28,7 +28,7 @@ seat is its win (1 for the first rank, otherwise 0) minus 1 / S. The regressors 
 of actions denied to it minus the mean of those denied to the others. Standard errors are computed as for the margin.
 
 **Coalition game.** Let v(T) be the win rate, in %, of a seat that may use the set T of actions, regardless of the other
-seats' actions. With N the set of all actions, the fit is
+seats' actions. If N is the set of all actions, the fitted model is
 
     v(T) = v(N) - sum of single[i] over i not in T + sum of pair[i, j] over pairs {i, j} not in T
 
@@ -40,7 +40,7 @@ is its average contribution when a seat receives the actions one by one in rando
 
     shapley[i] = single[i] - sum of pair[i, j] over j / 2
 
-The Shapley values sum to v(N) - v(nothing).
+The Shapley values sum to v(N) - v(empty set).
 
 Win rates are nonlinear, so the linear model assigns a small spurious pair effect to two actions with strong effects:
 about a tenth of a percentage point with three seats and effects of three percentage points each.
@@ -94,7 +94,7 @@ class MarginEffects:
     """Effects on the margin, in points, of having an action instead of being denied it."""
 
     power: Array  # float64 (A,)
-    covariance: Array  # of `power`, float64 (A, A)
+    covariance: Array  # covariance of `power`, float64 (A, A)
     blocks: int
     games: int
 
@@ -222,7 +222,7 @@ class LeastSquares:
     """A fitted linear model."""
 
     theta: Array  # coefficients, float64 (K,)
-    covariance: Array  # of theta, cluster-robust over blocks, float64 (K, K)
+    covariance: Array  # covariance of `theta`, cluster-robust over blocks, float64 (K, K)
     factor: float  # small-sample factor included in `covariance`
     blocks: int
 
@@ -306,7 +306,7 @@ class Interactions:
     single_p: Array
     pair: Array  # joint effect minus the separate effects, float64 (A, A), symmetric with zero diagonal
     pair_error: Array
-    pair_p: Array  # with unit diagonal
+    pair_p: Array  # p values, float64 (A, A), with unit diagonal
     shapley: Array  # average contribution over random orders, float64 (A,)
     shapley_low: Array  # lower endpoint of its interval, from resampled blocks
     shapley_high: Array

@@ -9,8 +9,8 @@ results from the ranks and replays games.
 
 **Sealed evaluations.** The deals of a gauntlet are public, so a player may have been trained on them or selected as the
 best of many tries. A *seal* is a commitment made before the deals are known. It fixes the player, its files, the
-gauntlet, the stage and the package, as well as the source of a text. The source may be a future round of a public
-random beacon. The deals depend on the seal and on the text.
+gauntlet, the stage, the package, and the source of a text. The source may be a future round of a public random beacon.
+The deals depend on the seal and on the text.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ class UnverifiedCertificate:
     def undetected_fraction(self, chunks: int, level: float = 0.95) -> float:
         """Return the largest fraction of forged games that a replay of `chunks` work units may miss.
 
-        Larger fractions are missed with a probability of at most 1 - `level`.
+        A larger fraction is missed with a probability of at most 1 - `level`.
         """
         total = len(self.plan.chunks)
         sizes = sorted((self.plan.games_of([chunk]) for chunk in self.plan.chunks), reverse=True)

@@ -100,7 +100,7 @@ class SuitePlan:
 
     @property
     def basis(self) -> dict[str, Any]:
-        """Everything on which the values of a position depend."""
+        """All data on which the values of positions depend."""
         table = self.games.tables[0]
         return {
             "played": digest_of([{"name": one.name, **one.played} for one in self.gauntlet.tables]),
@@ -160,7 +160,7 @@ def _saved(values: Path, number: int, basis: str) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class _Job:
-    """A position to choose and evaluate."""
+    """The data needed to choose and evaluate a position."""
 
     number: int
     matchup: int

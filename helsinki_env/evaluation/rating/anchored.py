@@ -1,8 +1,8 @@
 """Rate one player against opponents with fixed ratings.
 
-The model is that of `helsinki_env.evaluation.rating.plackett_luce`. Only the player's worth is unknown, so the model is
-a logistic regression with one parameter. Each rank, down to the rank of the player, is one trial. It is taken either by
-the player or by one of the remaining opponents, whose worths are summed.
+The model is the same as in `helsinki_env.evaluation.rating.plackett_luce`. Only the player's worth is unknown, so the
+model is a logistic regression with one parameter. Each rank, down to the rank of the player, is one trial. It is taken
+either by the player or by one of the remaining opponents, whose worths are summed.
 
 The rating maximizes the log-likelihood plus half the log of the Fisher information (Firth 1993, "Bias reduction of
 maximum likelihood estimates", Biometrika 80). It is finite even for a player that wins or loses every game. Against a
@@ -16,8 +16,8 @@ its variance under the model. In this ratio the penalty counts as half an observ
 scale and are treated as exact.
 
 The overall rating is the unweighted mean over the matchups, because matchups differ in their spread of ratings. Its
-interval combines those of the matchups (Zou and Donner 2008, "Construction of confidence limits about effect measures",
-Statistics in Medicine 27), with the correlations due to shared deals.
+interval combines the intervals of the matchups (Zou and Donner 2008, "Construction of confidence limits about effect
+measures", Statistics in Medicine 27), and accounts for the correlations due to shared deals.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class VirtualDraws:
 
 
 class Derivatives(NamedTuple):
-    """The log-likelihood at one theta: value, gradient float64 (K,) and Hessian float64 (K, K)."""
+    """Value, gradient, float64 (K,), and Hessian, float64 (K, K), of the log-likelihood at one theta."""
 
     value: float
     gradient: Array
@@ -102,7 +102,7 @@ class Derivatives(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """The maximum of the log-likelihood."""
+    """The parameters at the maximum of the log-likelihood, and their covariance."""
 
     theta: Array  # parameters on the scale of log worths, (K,)
     #: Cluster-robust covariance of theta, (K, K): the sandwich estimate of Huber 1967 and White 1982, times D / (D -

@@ -26,7 +26,7 @@ __all__ = ["Hypotheses", "SequentialTest", "SprtDecision", "SprtState", "expecte
 
 Array = npt.NDArray[np.float64]
 SprtDecision = Literal["better", "not better", "running", "undecided"]
-"""The status of a test."""
+"""The status of a sequential test."""
 
 #: Minimum number of blocks for a conclusion. With fewer blocks, the variance estimate is too uncertain.
 _MIN_BLOCKS = 16
@@ -41,7 +41,7 @@ def expected_score(difference: float) -> float:
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """The hypotheses of a test.
+    """The hypotheses of a sequential test.
 
     Attributes:
         low: mean score (0 to 1) at or below which the conclusion should be "not better".
@@ -80,7 +80,7 @@ class Hypotheses:
 
 @dataclass(frozen=True)
 class SprtState:
-    """The state of a test.
+    """The state of a sequential test.
 
     Attributes:
         verdict: conclusion, or "running".

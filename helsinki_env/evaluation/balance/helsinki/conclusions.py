@@ -7,7 +7,7 @@ action and player count, based on player classes of different strength:
 
 - **overpowered**: the simultaneous intervals for the two strongest classes both lie entirely above the margin, the
   estimate is above zero for every class, and the adjusted p value is small enough;
-- **underpowered**: the mirror image, below the margin;
+- **underpowered**: the same conditions, but below the margin and below zero;
 - **balanced**: the intervals for the two strongest classes both lie entirely within the margin;
 - **undecided**: everything else.
 
@@ -90,7 +90,7 @@ class EffectEstimates:
     player: str
     strength: int  # rank of the class; higher is stronger
     power: Array  # marginal effect of each action, win %, float64 (A,)
-    covariance: Array  # of `power`, float64 (A, A)
+    covariance: Array  # covariance of `power`, float64 (A, A)
 
 
 @dataclass(frozen=True)
@@ -348,7 +348,7 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
 
     Args:
         data: results of the study, from `helsinki_env.evaluation.balance.helsinki.results`.
-        former: results of the earlier study, in the same form.
+        former: results of the earlier study, in the same format.
 
     Raises:
         StudyError: if no player count has conclusions in both studies.

@@ -13,11 +13,11 @@ the games is a resumable tournament. A seat lacks an action under three conditio
 
 As in a balance study, conclusions are based on the deviation: the effect of an action minus the mean effect of all
 fifteen actions. The *habit* deviation comes from the screening experiment of a network trained with all actions. For
-the *retrained* deviation, the effect is the chance level minus the win rate of the seat that lacks the action. The mean
-effect comes from the screening experiment with the same seed.
+the *retrained* deviation, the effect of the action is the chance level minus the win rate of the seat that lacks it.
+The mean effect is taken from the screening experiment with the same seed.
 
 A claim **stands** if the interval lies entirely beyond the margin on the claimed side for every seed. It **falls** if
-no part of the interval does so for any seed. Otherwise it is **undecided**. Intervals hold simultaneously for all
+no part of the interval lies there for any seed. Otherwise it is **undecided**. Intervals hold simultaneously for all
 actions, seeds and player counts, separately for each of the two estimates.
 
 Networks trained in the same way differ in strength by more than these intervals account for. The gain from training
@@ -173,7 +173,7 @@ class RetrainingStudy:
         return self.folder / "networks" / learner.name
 
     def player(self, learner: TrainingJob) -> str:
-        """Return the player name of a network."""
+        """Return the name of the player that uses a network."""
         return f"net:{self.folder_of(learner) / 'best.safetensors'}"
 
     def train(self) -> None:
