@@ -1,1 +1,1 @@
-"""Evaluation of players: matches, tournaments, ratings, the gauntlet and balance studies."""
+"""Evaluation of players: matches, tournaments, ratings, gauntlets and balance studies."""

@@ -1,8 +1,8 @@
-"""Check whether a player follows the protocol of players (`helsinki_env.agents.base.Player`) before it is rated.
+"""Check whether a player follows the player protocol (`helsinki_env.agents.base.Player`) before it is rated.
 
-The player first plays whole games against ``random`` in every seat of every matchup of a gauntlet. New instances of the
-player then receive some of the same inputs alone, in reverse order, and in one batch. The actions must be the same,
-because an action may depend only on its row.
+First, the player plays whole games against ``random`` in every seat of every matchup of a gauntlet. New instances of
+the player then receive some of the same inputs one at a time, in reverse order, and in one batch. The actions must be
+the same, because an action may depend only on its own row.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class CheckResult:
     """The result of one check.
 
     Attributes:
-        name: the requirement.
-        passed: whether the player meets it; None if the check was not possible.
-        details: the findings.
+        name: the requirement that is checked.
+        passed: whether the player meets the requirement, or None if it could not be checked.
+        details: details of the result.
     """
 
     name: str
@@ -52,7 +52,7 @@ class CheckResult:
 
 @dataclass
 class _Row:
-    """An input of the player with its action."""
+    """One input of the player, and the action it returned."""
 
     observation: Int8Array  # (1, F)
     mask: Int8Array  # (1, A)
@@ -62,7 +62,7 @@ class _Row:
 
 
 class _Recorder(PlayerWrapper):
-    """Wrapper that records a player's inputs, actions and times, and the inputs that it changes."""
+    """Wrapper that records a player's inputs, actions and times, and which inputs the player modifies."""
 
     def __init__(self, player: Player) -> None:
         super().__init__(player, player.name)
@@ -72,13 +72,13 @@ class _Recorder(PlayerWrapper):
 
     @property
     def replaced_actions(self) -> ReplacedActions:
-        """Number of actions that the player replaced."""
+        """Numbers of replaced actions reported by the player."""
         return replaced_actions_of(self.player)
 
     def act(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None
     ) -> Int64Array:
-        """Return the player's actions from one query for each row."""
+        """Query the player once per row and return its actions."""
         actions = np.zeros(len(keys), np.int64)
         for b in range(len(keys)):
             row = slice(b, b + 1)
@@ -97,7 +97,7 @@ class _Recorder(PlayerWrapper):
 
 @dataclass
 class _Played:
-    """A matchup with some of its recorded rows."""
+    """A matchup and a sample of its recorded rows."""
 
     table: MatchupPlan
     rows: list[_Row] = field(default_factory=list)
@@ -111,14 +111,14 @@ def check_player(
     seconds: float = 2.0,
     progress: Callable[[int], None] | None = None,
 ) -> list[CheckResult]:
-    """Return the results of all checks of a player.
+    """Run all checks of a player and return their results.
 
     Args:
         player: name of the player.
-        gauntlet: the gauntlet whose matchups it plays.
-        rows: number of inputs of each matchup to repeat.
-        seconds: maximum time of an action.
-        progress: called with 1 after each matchup.
+        gauntlet: the gauntlet whose matchups the player plays.
+        rows: number of inputs to repeat in each matchup.
+        seconds: maximum time for an action, in seconds.
+        progress: function called with 1 after each matchup.
 
     Raises:
         UserError: if `rows` is less than 1.
@@ -170,7 +170,7 @@ def check_player(
 
 
 def _matchups(player: str, gauntlet: Gauntlet) -> Iterator[MatchupPlan]:
-    """Yield each matchup of a gauntlet with one seat for the player and the others for ``random``."""
+    """Yield each matchup of a gauntlet with the player in one seat and ``random`` in all others."""
     for table in gauntlet.tables:
         seats = int(table.played["seats"])
         lineup = [player, *["random"] * (seats - 1)]
@@ -179,7 +179,7 @@ def _matchups(player: str, gauntlet: Gauntlet) -> Iterator[MatchupPlan]:
 
 
 def _play(player: Player, table: MatchupPlan, seed: int) -> None:
-    """Play one deal in each rotation of the seats."""
+    """Play one deal once per seat rotation."""
     games = schedule_games(table, seed, WorkUnit(0, 0, 0, 0, 1))
     players = [player, RandomPlayer()]
     seating = np.where(games.lineup_positions == 0, 0, 1)
@@ -188,7 +188,7 @@ def _play(player: Player, table: MatchupPlan, seed: int) -> None:
 
 
 def _asked(player: Player, rows: Sequence[_Row]) -> list[int]:
-    """Return a player's actions for rows in one batch."""
+    """Return a player's actions for rows that are passed in one batch."""
     histories = None if rows[0].history is None else [line for row in rows for line in row.history or ()]
     observation, mask, keys = (
         np.concatenate([getattr(row, key) for row in rows]) for key in ("observation", "mask", "key")
@@ -211,7 +211,7 @@ def _batched(player: str, one: _Played) -> list[int]:
     return _asked(make_player(player, one.table.config), one.rows)
 
 
-#: Checks that repeat inputs with a new instance of the player.
+#: Checks in which a new instance of the player receives the same inputs again.
 _REPEATED: dict[str, Callable[[str, _Played], list[int]]] = {
     "needs only observation and key: same action outside of a game": _again,
     "keeps no state between actions and games": _reversed,

@@ -1,4 +1,4 @@
-"""Matplotlib style of the figures: colorblind-safe, readable in print, byte-for-byte reproducible."""
+"""Matplotlib style for figures that are colorblind-safe, readable in print, and byte-for-byte reproducible."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 PLAYER_COUNT_COLORS = {2: "#0072B2", 3: "#D55E00", 4: "#009E73"}
 """Color for each player count: blue, vermilion and green of Okabe and Ito 2008, "Color Universal Design"."""
 LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Line colors of one panel: the eight colors of Okabe and Ito except yellow, which is too pale on white."""
+"""Colors for the lines in a panel: the eight colors of Okabe and Ito except yellow, which is too pale on white."""
 MARKERS = "osD^vPX"
 GRID = {"color": "#dddddd", "linewidth": 0.6}
 _STYLE: Any = {
     "svg.hashsalt": "ratings",  # makes element ids deterministic
-    "text.parse_math": False,  # show a $ literally
+    "text.parse_math": False,  # show $ literally
     "font.family": "DejaVu Sans",  # bundled with Matplotlib
     "font.size": 9,
     "axes.titlesize": 10,
@@ -35,7 +35,7 @@ _STYLE: Any = {
 def styled_figure(
     rows: int, columns: int, width: float, height: float, *, share_x: bool = False, share_y: bool = False
 ) -> Iterator[tuple[Figure, Any]]:
-    """Yield a figure of this width and height, in inches, and its panels, (rows, columns)."""
+    """Yield a figure with the given width and height in inches, and its panels, (rows, columns)."""
     with requires_extra("stats"):
         import matplotlib as mpl
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -47,7 +47,7 @@ def styled_figure(
 
 
 def label_panel(axis: Any, title: str, x: str = "", y: str = "", grid: str | None = "both", legend: Any = 7.5) -> None:
-    """Set title, axis labels, grid and legend, which is given by font size or options."""
+    """Set the title, axis labels, grid and legend of a panel. `legend` is a font size or a dict of options."""
     axis.set_title(title, loc="left")
     axis.set_xlabel(x)
     axis.set_ylabel(y)
@@ -59,7 +59,7 @@ def label_panel(axis: Any, title: str, x: str = "", y: str = "", grid: str | Non
 
 
 def figure_to_svg(figure: Figure) -> bytes:
-    """Return a figure as SVG."""
+    """Render a figure as SVG."""
     content = BytesIO()
     figure.savefig(content, format="svg", metadata={"Date": None, "Creator": None})
     return content.getvalue()

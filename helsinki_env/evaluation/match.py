@@ -1,8 +1,8 @@
-"""Matches between players by name: batched games, rotated seats, results with confidence intervals.
+"""Play matches between named players, with batched games, rotated seats and confidence intervals.
 
-A match consists of blocks of paired games: each deal is played once per seat rotation, so that every player sits once
-in each seat. Each player has its own random stream for each game. A game depends only on players, configuration, seed
-and game number, not on batch size or threads. `Match` can resume an interrupted match.
+A match consists of blocks of paired games: each deal is played once per seat rotation, so every player takes each seat
+once. Each player has its own random stream for each game. A game depends only on the players, configuration, seed and
+game number, not on the batch size or number of threads. `Match` can resume an interrupted match.
 
     >>> results = play_match(["random", "greedy"], games=100, seed=1)
     >>> greedy = results.result(1)
@@ -32,21 +32,21 @@ from helsinki_env.records import Record, replay
 
 __all__ = ["Match", "PlayerResult", "Results", "play_match"]
 
-#: Games in a batch: enough to hide the call overhead, few enough to stay in the CPU cache.
+#: Number of games in a batch, large enough to hide call overhead and small enough to stay in the CPU cache.
 _BATCH = 2048
 
 
 @dataclass(frozen=True)
 class Results(SeatedGames):
-    """The results of G games of a match, ordered by number; games of a block have consecutive numbers.
+    """The results of G games of a match, ordered by game number. Games of a block have consecutive numbers.
 
     Attributes:
         players, seating, places, scores: see `helsinki_env.evaluation.play.SeatedGames`.
         config: the game configuration.
         numbers: game numbers within the match, int64 (G,).
-        seeds: seed of the deal, uint64 (G,), as for `HelsinkiGame`.
-        rounds: rounds played, int16 (G,).
-        decisions: action ids in order, int16, for each game.
+        seeds: seed of each deal, uint64 (G,), as for `HelsinkiGame`.
+        rounds: number of rounds played, int16 (G,).
+        decisions: action ids of each game in order, int16.
     """
 
     config: Any
@@ -56,7 +56,7 @@ class Results(SeatedGames):
     decisions: tuple[npt.NDArray[np.int16], ...]
 
     def records(self) -> Iterator[Record]:
-        """Yield the game record of every game."""
+        """Yield the record of each game."""
         for g, decisions in enumerate(self.decisions):
             yield Record(
                 config=self.config,
@@ -68,7 +68,7 @@ class Results(SeatedGames):
             )
 
     def result(self, player: int, seat: int | None = None) -> PlayerResult:
-        """Return the statistics of a player, given its index, in one `seat` or in all seats (None)."""
+        """Return the statistics of the player with index `player` in one `seat`, or in all seats if None."""
         chosen = self.seating == player
         if seat is not None:
             chosen[:, np.arange(chosen.shape[1]) != seat] = False
@@ -76,13 +76,13 @@ class Results(SeatedGames):
         return player_result(self.players[player], seat, chosen, self.places, self.scores, blocks)
 
     def player_results(self) -> list[PlayerResult]:
-        """Return the statistics of every player: over all seats, then for each seat."""
+        """Return the statistics of each player over all seats, then in each seat."""
         seats: list[int | None] = [None, *range(self.config.num_players)]
         return [self.result(player, seat) for player in range(len(self.players)) for seat in seats]
 
 
 def _named(players: Sequence[Player]) -> tuple[str, ...]:
-    """Return unique names of players; a second player with the same name becomes ``name#2``."""
+    """Return unique player names. A second player with the same name is called ``name#2``."""
     names: list[str] = []
     for player in players:
         name, number = player.name, 2
@@ -93,7 +93,7 @@ def _named(players: Sequence[Player]) -> tuple[str, ...]:
 
 
 class Match:
-    """The players, configuration and seed of a match; arguments and errors as for `play_match`."""
+    """The players, configuration and seed of a match. Arguments and errors are the same as for `play_match`."""
 
     def __init__(self, players: Sequence[str | Player], config: Any = None, seed: int = 0) -> None:
         config = config or default_config(num_players=len(players))
@@ -119,7 +119,7 @@ class Match:
         resume_from: Results | None = None,
         on_games_end: Callable[[Results], None] | None = None,
     ) -> Results:
-        """Play the games that `resume_from` lacks, and return all results; see `play_match`."""
+        """Play the games that are missing from `resume_from`, and return all results; see `play_match`."""
         Node(games, UserError, "games").integer(1)
         if batch is not None:
             Node(batch, UserError, "batch").integer(1)
@@ -148,7 +148,7 @@ class Match:
             except Stopped:
                 pass
             except BaseException:
-                stop.set()  # stops the other threads, too
+                stop.set()  # stop the other threads, too
                 raise
 
         try:
@@ -182,14 +182,14 @@ class Match:
         play_games(self.players, self.config, seating, decks, streams, report, should_stop=stopped)
 
     def numbers(self, games: int) -> dict[tuple[int, tuple[str, ...]], int]:
-        """Return the numbers of the first `games` games, keyed by the seed of the deal and the names by seat."""
+        """Return the numbers of the first `games` games by deal seed and player names in seat order."""
         seats = self.config.num_players
         rotations = [self.names[turn:] + self.names[:turn] for turn in range(seats)]
         decks = deal_seeds(self.seed, np.arange(self.round_up_games(games) // seats)).tolist()
         return {(deck, names): i * seats + turn for i, deck in enumerate(decks) for turn, names in enumerate(rotations)}
 
     def results_from_records(self, records: Iterable[tuple[int, Record]]) -> Results:
-        """Replay the records of finished games, given with their numbers, and return the results."""
+        """Return the results of finished games, given as (game number, record) pairs, after replaying them."""
         seats = self.config.num_players
         parts = []
         for number, record in records:
@@ -210,7 +210,7 @@ class Match:
         return self._joined(parts)
 
     def reproduces(self, results: Results, game: int) -> bool:
-        """Return whether the players take the same actions if the game with index `game` is played again."""
+        """Return whether the players take the same actions when the game with index `game` is played again."""
         replayed: list[Results] = []
         self._play_batch(results.numbers[game : game + 1], replayed.append, lambda: False)
         return bool(np.array_equal(replayed[0].decisions[0], results.decisions[game]))
@@ -241,17 +241,17 @@ def play_match(
     """Play a match and return its results.
 
     Args:
-        players: one player for each seat, or its name as for `make_player`.
-        config: game configuration; default: nothing covered, one seat for each player.
-        games: number of games; rounded up to whole blocks.
-        seed: seed of deals and players.
-        threads: number of batches played in parallel; None: one per CPU core. The threads share the players.
-        batch: number of games in a batch; None: the players' `max_batch_size`, or 2048.
-        on_games_end: called from any thread with the games that ended since the last call.
+        players: one player per seat, given as a `Player` or as a name for `make_player`.
+        config: game configuration. By default, no actions are covered and there is one seat per player.
+        games: number of games, rounded up to whole blocks.
+        seed: seed for deals and players.
+        threads: number of batches played in parallel, or None for one per CPU core. The threads share the players.
+        batch: number of games in a batch, or None for the smallest `max_batch_size` of the players (default 2048).
+        on_games_end: function called, from any thread, with the results of games that have just ended.
 
     Raises:
-        PlayerError: if a player cannot be created, or does not return one integer for each row.
-        IllegalActionError: if a player takes an illegal action; names the player.
-        ValueError: for incompatible arguments.
+        PlayerError: if a player cannot be created, or does not return one integer per row.
+        IllegalActionError: if a player takes an illegal action; the message names the player.
+        ValueError: if the arguments are incompatible.
     """
     return Match(players, config, seed).play(games, threads=threads, batch=batch, on_games_end=on_games_end)

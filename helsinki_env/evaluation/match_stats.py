@@ -1,12 +1,13 @@
-"""Match statistics of a player: win rate with confidence interval, mean points and mean rank.
+"""Match statistics of players: win rates with confidence intervals, mean points and mean ranks.
 
-Matches, tournaments and ratings use the same interval for win rates, `proportion_interval`, and treat ties alike:
+Matches, tournaments and ratings use the same interval for win rates (`proportion_interval`) and the same rules for
+ties:
 
-- k seats that tie for first have 1/k of a win each (`fractional_wins`);
+- each of k seats that tie for first receives 1/k of a win (`fractional_wins`);
 - tied seats receive the mean of the ranks they share (`midranks`).
 
-Every game thus has one win and the ranks 1 to S, with or without ties. Equal players win one game in S, and win rates
-of different players are comparable.
+Every game therefore has exactly one win, and its ranks have the same sum, with or without ties. Equally strong players
+win one game in S, so win rates of different players are comparable.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]
 
-#: Degrees of freedom from which the expansion of Student's quantile at the normal quantile is accurate to 14 digits.
+#: Minimum degrees of freedom at which the expansion of Student's quantile around the normal one has 14 exact digits.
 _MANY = 1000
 
 
 @lru_cache(maxsize=1024)
 def student_quantile(units: int, level: float = 0.95) -> float:
-    """Return the two-sided quantile of Student's t with `units` - 1 degrees of freedom, at least 1."""
+    """Return the two-sided quantile of Student's t distribution with `units` - 1 degrees of freedom (at least 1)."""
     freedom = max(1, units - 1)
     z = NormalDist().inv_cdf((1 + level) / 2)
     if freedom >= _MANY:  # Abramowitz and Stegun 1964, 26.7.5
@@ -47,7 +48,7 @@ def student_quantile(units: int, level: float = 0.95) -> float:
         third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
         fourth = (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160
         return z + (first + (second + (third + fourth / freedom) / freedom) / freedom) / freedom
-    low, high = 0.0, math.pi / 2  # bisect angles, because the tails may be heavy
+    low, high = 0.0, math.pi / 2  # bisect over angles, because tails may be heavy
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if _within(middle, freedom) < level else (low, middle)
@@ -67,7 +68,7 @@ def _within(angle: float, freedom: int) -> float:
 
 
 def wilson_interval(share: npt.ArrayLike, games: npt.ArrayLike, quantile: npt.ArrayLike) -> tuple[Array, Array]:
-    """Return both ends of Wilson's interval for proportions (N,) of independent games, given the normal quantile."""
+    """Return both endpoints of Wilson's interval for proportions (N,) of independent games, given a quantile."""
     share = np.asarray(share, np.float64)
     square = np.asarray(quantile) ** 2 / np.asarray(games)
     middle = (share + square / 2) / (1 + square)
@@ -78,43 +79,45 @@ def wilson_interval(share: npt.ArrayLike, games: npt.ArrayLike, quantile: npt.Ar
 
 
 def proportion_interval(happened: Array, possible: Array) -> tuple[Array, Array, Array]:
-    """Return proportions with both ends of their 95% confidence intervals, (N,) each; NaN without possible events.
+    """Return proportions and both endpoints of their 95% confidence intervals, (N,) each.
 
-    Games of one deal are correlated, so the independent units are deals. The variance of a ratio of sums over units
+    Proportions without possible events are NaN.
+
+    Games of one deal are correlated, so deals are the independent units. The variance of a ratio of sums over units
     (Cochran 1977, *Sampling Techniques*, section 6.3) determines the effective sample size. The result is Wilson's
-    interval for that size, with Student's quantile for the number of units.
+    interval for this sample size, with a quantile of Student's t distribution for the number of units.
 
     Args:
-        happened: number of events in each of D units, for N proportions, float64 (D, N).
-        possible: number of possible events, float64 (D, N).
+        happened: number of events in each of D units for N proportions, float64 (D, N).
+        possible: number of events that were possible, float64 (D, N).
     """
     total = possible.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = happened.sum(axis=0) / total
         seen = (possible > 0).sum(axis=0)
         variance = ((happened - share * possible) ** 2).sum(axis=0) / total**2 * (seen / (seen - 1))
-        # Identical units have no information about the variance: count each as one game.
+        # Identical units contain no information about the variance, so each counts as one game.
         effective = np.where(variance > 1e-15, share * (1 - share) / variance, seen)
         low, high = wilson_interval(share, effective, np.array([student_quantile(int(units)) for units in seen]))
     return share, low, high
 
 
 def _tied(places: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return the number of seats that share each seat's rank, including itself, int64 (..., S)."""
+    """Return the number of seats with the same rank as each seat, including itself, int64 (..., S)."""
     count: npt.NDArray[np.int64] = np.sum(places[..., :, None] == places[..., None, :], axis=-1, dtype=np.int64)
     return count
 
 
 def fractional_wins(places: npt.NDArray[np.integer]) -> Array:
-    """Return each seat's fraction of the win, (..., S): 1/k for k seats that tie for first, else 0."""
+    """Return the fraction of the win for each seat, (..., S): 1/k if k seats tie for first, 0 for all other seats."""
     wins: Array = (places == 0) / _tied(places)
     return wins
 
 
 def mean_by_deal(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
-    """Return the mean over the games of each deal, (D,) or (D, K), in ascending order of deals.
+    """Return the mean value of the games of each deal, (D,) or (D, K), in ascending order of deals.
 
-    `values` are (G,) or (G, K), and `deck` is the deal number of each game, (G,).
+    `values` has shape (G,) or (G, K), and `deck` contains the deal number of each game, (G,).
     """
     by_game = np.asarray(values, np.float64)
     _, number, games = np.unique(deck, return_inverse=True, return_counts=True)
@@ -125,15 +128,16 @@ def mean_by_deal(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
 
 
 def mean_and_half_width(values: Array) -> tuple[float, float]:
-    """Return the mean of independent values, such as deals, and the half width of its 95% interval (Student)."""
+    """Return the mean of independent values, such as deals, and the half-width of its 95% t interval."""
     half = student_quantile(len(values)) * float(values.std(ddof=1)) / math.sqrt(len(values))
     return float(values.mean()), half
 
 
 def midranks(places: npt.NDArray[np.integer]) -> Array:
-    """Return ranks (..., S) in which tied seats receive the mean of the ranks they share.
+    """Return ranks, (..., S), where tied seats receive the mean of the ranks they share.
 
-    Midranks (Kendall 1945, "The treatment of ties in ranking problems"): [0, 0, 2] becomes [0.5, 0.5, 2].
+    These are midranks (Kendall 1945, "The treatment of ties in ranking problems"). For example, ranks 0, 0, 2 become
+    0.5, 0.5, 2.
     """
     ranks: Array = places + (_tied(places) - 1) / 2
     return ranks
@@ -141,17 +145,17 @@ def midranks(places: npt.NDArray[np.integer]) -> Array:
 
 @dataclass(frozen=True)
 class PlayerResult:
-    """The statistics of a player, in all seats or in one.
+    """The statistics of a player in one seat or in all seats.
 
     Attributes:
         player: name of the player.
-        seat: the seat, or None for all.
-        games: number of games, counted once for each seat of the player.
-        share: win rate; a tie of k for first counts as 1/k of a win.
-        low: lower end of its 95% confidence interval, see `proportion_interval`.
-        high: upper end.
+        seat: the seat, or None for all seats.
+        games: number of games, counted once per seat taken by the player.
+        share: win rate; a k-way tie for first counts as 1/k of a win.
+        low: lower endpoint of the 95% confidence interval of the win rate, see `proportion_interval`.
+        high: upper endpoint.
         score: mean points.
-        place: mean rank, 1 is first; see `midranks`.
+        place: mean rank (1 is first), see `midranks`.
     """
 
     player: str
@@ -164,7 +168,7 @@ class PlayerResult:
     place: float
 
     def __str__(self) -> str:
-        """Return the statistics in one line."""
+        """Return a one-line summary of the statistics."""
         name = self.player if self.seat is None else f"{self.player} in seat {self.seat}"
         won = f"{self.share:.1%} of {self.games:,} games won ({self.low:.1%} to {self.high:.1%})"
         return f"{name}: {won}, {self.score:.1f} points, mean rank {self.place:.2f}"
@@ -178,7 +182,7 @@ def player_result(
     scores: npt.NDArray[np.int16],
     decks: npt.NDArray[np.int64],
 ) -> PlayerResult:
-    """Return the statistics of a player in the seats `chosen`, (G, S); `decks` are deal numbers, (G,)."""
+    """Return the statistics of a player in the seats `chosen`, (G, S), given deal numbers `decks`, (G,)."""
     _, deck = np.unique(decks, return_inverse=True)
     happened, possible = (
         np.bincount(deck, counted.sum(axis=1))[:, None].astype(np.float64)

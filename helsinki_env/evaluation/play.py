@@ -1,6 +1,6 @@
-"""The batched game loop that matches and tournaments share.
+"""The batched game loop shared by matches and tournaments.
 
-A game depends only on its own seating, deal and random streams, so batches can be split and joined freely.
+A game depends only on its own seating, deal and random streams, so games can be batched in any way.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States
 from helsinki_env.envs.vector import GameVectorEnv
 
-#: Stream number of the deal seeds, distinct from the players' streams.
+#: Stream number for deal seeds, distinct from the players' streams.
 _DECKS = 2**32
-#: Bit set of all actions that can be disabled.
+#: Bit set with all actions that can be disabled.
 _MAX_DISABLED = 2**15 - 1
-#: Initial capacity in actions per game, which suffices for most games.
+#: Initial capacity in actions per game, sufficient for most games.
 _STEPS = 256
 
 
 @dataclass(frozen=True)
 class SeatedGames:
-    """G games of S seats; row g of every array is game g.
+    """G games with S seats. Row g of every array belongs to game g.
 
     Attributes:
         players: unique player names.
-        seating: the player in each seat, int64 (G, S), indices into `players`; a player may sit in several seats.
-        places: rank by seat, 0 is first, int8 (G, S).
-        scores: points by seat, int16 (G, S).
+        seating: index into `players` of the player in each seat, int64 (G, S). A player may take several seats.
+        places: rank of each seat (0 is first), int8 (G, S).
+        scores: points of each seat, int16 (G, S).
     """
 
     players: tuple[str, ...]
@@ -60,46 +60,46 @@ class SeatedGames:
 
 
 class Stopped(Exception):  # noqa: N818  # nothing went wrong
-    """The caller stopped the games before they ended."""
+    """Raised if the caller stops the games before they end."""
 
 
 @dataclass(frozen=True)
 class DisabledActions:
-    """Disabled actions or abilities in G games with S seats; bit i for number i."""
+    """Disabled actions or abilities in G games with S seats, as bit sets (bit i for number i)."""
 
-    covered: npt.NDArray[np.int16]  # disabled for all seats, (G,)
+    covered: npt.NDArray[np.int16]  # disabled for all seats of a game, (G,)
     denied: npt.NDArray[np.int16]  # disabled for each seat, (G, S)
 
 
 @dataclass(frozen=True)
 class GameResults:
-    """The reproducible results of G games with S seats."""
+    """The results of G games with S seats, which are reproducible."""
 
-    scores: npt.NDArray[np.int16]  # points by seat, (G, S)
-    places: npt.NDArray[np.int8]  # rank by seat, 0 is first, (G, S)
-    rounds: npt.NDArray[np.int16]  # (G,)
-    used: npt.NDArray[np.int16]  # actions or abilities that each seat had used at the end, (G, S); bit i for number i
-    seat_decisions: npt.NDArray[np.int16]  # number of actions that each seat took, (G, S)
+    scores: npt.NDArray[np.int16]  # points of each seat, (G, S)
+    places: npt.NDArray[np.int8]  # rank of each seat (0 is first), (G, S)
+    rounds: npt.NDArray[np.int16]  # number of rounds, (G,)
+    used: npt.NDArray[np.int16]  # actions or abilities that each seat used, (G, S), bit i for number i
+    seat_decisions: npt.NDArray[np.int16]  # number of actions taken by each seat, (G, S)
     decisions: tuple[npt.NDArray[np.int16], ...]  # action ids of each game, in order
 
 
 @dataclass(frozen=True)
 class TimedGameResults(GameResults):
-    """The results of games between P players, with timings."""
+    """The results of games between P players, including timings."""
 
     seconds: npt.NDArray[np.float64]  # thinking time of each player, (P,); not reproducible
-    action_counts: npt.NDArray[np.int64]  # number of actions that each player took, (P,)
+    action_counts: npt.NDArray[np.int64]  # number of actions taken by each player, (P,)
 
 
 def deal_seeds(seed: int, decks: npt.ArrayLike) -> npt.NDArray[np.uint64]:
-    """Return the seeds of deals of a match, uint64 (B,); they have 53 bits, which every JSON reader preserves."""
+    """Return the seeds of deals, uint64 (B,). They have 53 bits, which every JSON reader preserves."""
     return init_streams(seed, decks, _DECKS) >> np.uint64(11)
 
 
 def query_player(
     player: Player, observation: Int8Array, mask: Int8Array, keys: KeyArray, histories: Histories = None
 ) -> npt.NDArray[np.integer]:
-    """Return a player's actions, one for each row; PlayerError if it fails or returns anything else."""
+    """Return a player's actions, one per row; raise PlayerError if it fails or returns anything else."""
     with converted_player_errors(player.name, "does not decide"):
         return checked_actions(player.name, call_player(player, observation, mask, keys, histories), len(keys))
 
@@ -114,19 +114,23 @@ def play_games(
     disabled: DisabledActions | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TimedGameResults:
-    """Play a batch of games to the end; raise Stopped once `should_stop` returns True.
+    """Play a batch of games to the end.
 
     Args:
-        players: the players.
+        players: players of the games.
         config: the game configuration.
-        seating: the player in each seat, int64 (G, S), indices into `players`; a player may sit in several seats.
-        decks: seed of each game, uint64 (G,), as for `HelsinkiGame`.
-        streams: initial random streams of each seat's player, uint64 (G, S), from `init_streams`.
-        on_games_end: called with the indices of games that just ended, int64 (k,), and their results.
-        disabled: actions disabled in each game; default: those of the configuration.
-        should_stop: polled before each step.
+        seating: index into `players` of the player in each seat, int64 (G, S). A player may take several seats.
+        decks: seed of each deal, uint64 (G,), as for `HelsinkiGame`.
+        streams: initial random stream of the player in each seat, uint64 (G, S), from `init_streams`.
+        on_games_end: function called with the indices of games that have just ended, int64 (k,), and their results.
+        disabled: actions disabled in each game. By default, those disabled in the configuration.
+        should_stop: function called before each step; the games stop if it returns True.
 
-    Raise ArrayError for invalid arrays, PlayerError if a player fails, IllegalActionError for its illegal action.
+    Raises:
+        ArrayError: if an array is invalid.
+        PlayerError: if a player fails.
+        IllegalActionError: if a player takes an illegal action.
+        Stopped: if `should_stop` returns True.
     """
     seating = integer_array("seating", seating, (None, config.num_players), 0, len(players) - 1)
     n, seats = seating.shape
@@ -151,7 +155,7 @@ def play_games(
 
 
 class _Batch:
-    """A batch of games in progress with their actions and results; arguments as for `play_games`."""
+    """A batch of games in progress, with their actions and results. Arguments are the same as for `play_games`."""
 
     def __init__(
         self,
@@ -166,7 +170,7 @@ class _Batch:
         self._key_streams = streams.reshape(-1).copy()
         self._every = np.arange(n)
         self.playing = np.ones(n, np.bool_)
-        #: The columns of `GameResults` except the actions.
+        #: The columns of `GameResults`, except for the actions.
         self._columns: dict[str, npt.NDArray[Any]] = {
             "scores": np.zeros((n, seats), np.int16),
             "places": np.zeros((n, seats), np.int8),
@@ -175,16 +179,16 @@ class _Batch:
             "seat_decisions": np.zeros((n, seats), np.int16),
         }
         self._decisions = [np.zeros(0, np.int16)] * n
-        #: Actions of all games by step; the capacity doubles on demand.
+        #: Actions of all games by step. The capacity is doubled when needed.
         self._taken, self._steps = np.zeros((_STEPS, n), np.int16), 0
         self._seconds, self._action_counts = np.zeros(len(players)), np.zeros(len(players), np.int64)
 
     def choose_actions(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], seat: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """Query the player in the acting seat of each game; save and return the actions."""
+        """Query the player in the acting seat of each game, save the actions, and return them."""
         seats, acting = self._seating.shape[1], self._seating[self._every, seat]
-        # Ended games restart in the environment, which accepts any legal action for them.
+        # The environment restarts ended games. Any legal action will do for them.
         actions = np.zeros(len(mask), np.int64) if self.playing.all() else mask.argmax(axis=1)
         for number, player in enumerate(self._players):
             rows = np.flatnonzero(self.playing & (acting == number))
@@ -209,7 +213,7 @@ class _Batch:
             self._histories[g].step(int(actions[g]))
 
     def end_games(self, games: npt.NDArray[np.int64], final: npt.NDArray[np.int8], info: dict[str, Any]) -> None:
-        """Save the results of games that just ended, given their final observations, int8 (k, F)."""
+        """Save the results of games that have just ended, given their final observations, int8 (k, F)."""
         for name in ("scores", "places", "rounds"):
             self._columns[name][games] = info[name][games]
         if (used := spec_of(self._config).used) is not None:
@@ -219,7 +223,7 @@ class _Batch:
         self.playing[games] = False
 
     def result(self, games: npt.NDArray[np.int64]) -> TimedGameResults:
-        """Return the results of the `games` with these indices."""
+        """Return the results of the games with the given indices."""
         return TimedGameResults(
             **{name: values[games] for name, values in self._columns.items()},
             decisions=tuple(self._decisions[g] for g in games.tolist()),
@@ -229,20 +233,20 @@ class _Batch:
 
 
 def _histories(players: Sequence[Player], env: GameVectorEnv) -> list[Any]:
-    """Return the history of each game (`helsinki_env.text.GameHistory`); empty if no player uses it."""
+    """Return the history of each game (`helsinki_env.text.GameHistory`), or an empty list if no player uses it."""
     wanted = False
     for player in players:
         with converted_player_errors(player.name, "does not decide"):
             wanted |= bool(getattr(player, "wants_history", False))
     if not wanted:
         return []
-    from helsinki_env.text import GameHistory  # other games may have no text
+    from helsinki_env.text import GameHistory  # not every game has a text interface
 
     return [GameHistory(env.game(g)) for g in range(env.num_envs)]
 
 
 def _setup(config: Any, disabled: DisabledActions, games: int) -> States:
-    """Return the setup of each game, (games,)."""
+    """Return the setup of each game as an array (games,)."""
     spec = spec_of(config)
     setup = spec.new_states(config, games)
     spec.apply_setup(setup, config)
@@ -255,7 +259,7 @@ def _setup(config: Any, disabled: DisabledActions, games: int) -> States:
 
 
 def _check_legal(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
-    """Return a player's actions; IllegalActionError if one is illegal."""
+    """Return a player's actions; raise IllegalActionError if one is illegal."""
     inside = (chosen >= 0) & (chosen < mask.shape[1])
     legal = inside & (mask[rows, np.where(inside, chosen, 0)] > 0)
     if not legal.all():

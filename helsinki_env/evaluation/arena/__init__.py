@@ -1,1 +1,1 @@
-"""The arena: resumable tournaments of many players, distributed over processes and machines."""
+"""The arena plays resumable tournaments of many players, distributed over processes and machines."""

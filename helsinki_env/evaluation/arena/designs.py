@@ -1,9 +1,10 @@
-"""Balanced experimental designs that disable actions for seats.
+"""Balanced experimental designs that disable actions for single seats or all seats.
 
-A design is a list of runs; a run is a set of actions that one seat may not use. The base is the balanced incomplete
-block design BIBD(15, 42, 14, 5, 4): 42 sets of five actions, in which every action occurs 14 times and every pair 4
-times. It develops three base blocks modulo 14 (Colbourn and Dinitz 2007, "Handbook of Combinatorial Designs", chapter
-II.1). Copies with permuted action labels preserve the balance and separate pairs that a single copy confounds.
+A design is a list of runs. Each run is a set of actions that one seat may not use. The base is the balanced incomplete
+block design BIBD(15, 42, 14, 5, 4): 42 sets of five actions, in which every action occurs 14 times and every pair of
+actions 4 times. It is developed from three base blocks modulo 14 (Colbourn and Dinitz 2007, "Handbook of Combinatorial
+Designs", chapter II.1). Copies with permuted action labels preserve the balance and separate pairs of actions that a
+single copy confounds.
 """
 
 from __future__ import annotations
@@ -22,29 +23,29 @@ from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import default_spec, spec_of
 
 MAX_DENIABLE_IDS = 15
-"""Number of board actions that designs can disable, by id."""
+"""Number of board actions that designs can disable, with ids from 0."""
 _MODULUS = 14
 _MAX_COPIES = 1000
-#: Base blocks: points 0 to 13 are developed modulo 14; point 14 (infinity) is fixed.
+#: Base blocks. Points 0 to 13 are developed modulo 14, and point 14 (infinity) is fixed.
 _BASE = ((14, 0, 1, 2, 5), (0, 1, 2, 6, 9), (0, 2, 4, 7, 10))
 
 Sets = npt.NDArray[np.bool_]
 
 
 def encode_action_sets(sets: Sets) -> npt.NDArray[np.int16]:
-    """Encode sets of actions, bool (..., 15), as bit sets, int16 (...): bit i for action i."""
+    """Encode sets of actions, bool (..., 15), as bit sets, int16 (...), with bit i for action i."""
     bits: npt.NDArray[np.int16] = (sets @ (1 << np.arange(MAX_DENIABLE_IDS))).astype(np.int16)
     return bits
 
 
 def decode_action_sets(bits: npt.NDArray[np.integer]) -> Sets:
-    """Decode the bit sets of `encode_action_sets`."""
+    """Decode bit sets from `encode_action_sets`."""
     sets: Sets = (bits.astype(np.int64)[..., None] >> np.arange(MAX_DENIABLE_IDS)) & 1 > 0
     return sets
 
 
 def decode_setup(covered: int, denied: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    """Decode bit sets to the ids of the actions disabled for all seats and for each seat."""
+    """Decode bit sets to the ids of the actions that are disabled for all seats and for each seat."""
     for_all, *by_seat = (
         tuple(np.flatnonzero(ids).tolist()) for ids in decode_action_sets(np.array([covered, *denied]))
     )
@@ -52,17 +53,17 @@ def decode_setup(covered: int, denied: Sequence[int]) -> tuple[tuple[int, ...], 
 
 
 def with_disabled(config: Any, covered: int, denied: Sequence[int]) -> Any:
-    """Return a configuration with the disabled actions replaced, given as bit sets for all seats and for each seat."""
+    """Return a configuration with other disabled actions, given as bit sets for all seats and for each seat."""
     changes = dict(zip(("covered", "denied"), decode_setup(covered, denied), strict=True))
     return config.replace(**{key: ids for key, ids in changes.items() if key in spec_of(config).setup_fields})
 
 
 class DesignError(UserError):
-    """An invalid design."""
+    """Invalid design."""
 
 
 def base_design() -> Sets:
-    """Return the BIBD, bool (42, 15): row r is the set of actions that run r disables."""
+    """Return the BIBD as bool (42, 15). Row r is the set of actions that run r disables."""
     design = np.zeros((len(_BASE) * _MODULUS, MAX_DENIABLE_IDS), np.bool_)
     for block, points in enumerate(_BASE):
         for step in range(_MODULUS):
@@ -72,7 +73,7 @@ def base_design() -> Sets:
 
 
 def relabelled(copies: int, seed: int) -> Sets:
-    """Return copies of the base design with permuted labels (the first unchanged), bool (42 copies, 15)."""
+    """Return copies of the base design, all but the first with permuted labels, bool (42 * copies, 15)."""
     if copies < 1:
         raise DesignError(f"copies: found {copies}, expected at least 1")
     base, generator = base_design(), np.random.default_rng(seed)
@@ -87,7 +88,7 @@ def random_sets(
     generator: np.random.Generator,
     ids: tuple[int, ...] = tuple(range(MAX_DENIABLE_IDS)),
 ) -> Sets:
-    """Return random subsets of the `ids`, bool (count, 15): uniform size from `low` to `high`, then uniform subset."""
+    """Return random subsets of `ids`, bool (count, 15). Their sizes are uniform from `low` to `high`."""
     if not 0 <= low <= high <= len(ids):
         raise DesignError(f"sizes: found {low} to {high}, expected 0 <= low <= high <= {len(ids)}")
     sizes = generator.integers(low, high + 1, count)
@@ -99,10 +100,10 @@ def random_sets(
 
 @dataclass(frozen=True)
 class ScreeningDesign:
-    """Disable a different set of actions for each seat, independently of the players' strength."""
+    """A design that denies each line-up position its own set of actions, which varies from block to block."""
 
     copies: int = 8  # copies of the base design, all but the first with permuted action labels
-    loose: float = 0.2  # fraction of blocks with sets of random size, which identify absolute effects
+    loose: float = 0.2  # fraction of blocks with sets of random size, which make absolute effects identifiable
     sizes: tuple[int, int] = (0, 10)  # range of the random sizes, (low, high)
 
     def __post_init__(self) -> None:
@@ -112,10 +113,10 @@ class ScreeningDesign:
         object.__setattr__(self, "sizes", _sizes(self.sizes, "sizes"))
 
     def action_sets(self, seed: int, blocks: npt.NDArray[np.int64], positions: int) -> Sets:
-        """Return the actions disabled for each line-up position in B blocks, bool (B, positions, 15).
+        """Return the actions denied to each line-up position in B blocks, bool (B, positions, 15).
 
-        Each position passes through the design in a random order, which differs between positions and passes. A block
-        with randomly drawn sets skips its run.
+        Each position goes through the design in a random order, which differs between positions and passes. A block
+        with sets of random size skips its run.
         """
         design = relabelled(self.copies, seed)
         sets = np.zeros((len(blocks), positions, MAX_DENIABLE_IDS), np.bool_)
@@ -137,7 +138,7 @@ def _order(seed: int, position: int, cycle: int, runs: int) -> npt.NDArray[np.in
 
 @dataclass(frozen=True)
 class RandomBoards:
-    """Cover a random set for all seats and deny a random set to each seat in each block, with uniform sizes."""
+    """A design that, in each block, covers a random set for all seats and denies a random set to each seat."""
 
     covered: tuple[int, int] = (0, 0)  # number of covered actions, (low, high)
     denied: tuple[int, int] = (0, 0)  # number of actions denied to each seat, (low, high)
@@ -154,7 +155,7 @@ class RandomBoards:
         seats: int,
         ids: tuple[int, ...] = tuple(range(MAX_DENIABLE_IDS)),
     ) -> tuple[Sets, Sets]:
-        """Return the actions among `ids` covered in B blocks, bool (B, 15), and denied, bool (B, seats, 15)."""
+        """Return the covered actions, bool (B, 15), and the denied actions, bool (B, seats, 15), in B blocks."""
         covered = np.zeros((len(blocks), MAX_DENIABLE_IDS), np.bool_)
         denied = np.zeros((len(blocks), seats, MAX_DENIABLE_IDS), np.bool_)
         for i, block in enumerate(blocks.tolist()):
@@ -166,10 +167,10 @@ class RandomBoards:
 
 @dataclass(frozen=True)
 class CoverDesign:
-    """Cover a set of actions for all seats in each block, cycling through all sets of a size."""
+    """A design that covers a set of actions for all seats in each block, cycling through all sets of one size."""
 
     size: int = 5  # number of covered actions
-    only: tuple[int, ...] = ()  # lexicographic indices of the sets to play; default: all
+    only: tuple[int, ...] = ()  # lexicographic indices of the sets to play; all sets if empty
 
     def __post_init__(self) -> None:
         """Validate the values."""
@@ -189,9 +190,9 @@ class CoverDesign:
 
 @dataclass(frozen=True)
 class HandicapDesign:
-    """Deny each line-up position the same actions in all blocks, in every seat."""
+    """A design that denies each line-up position the same actions in all blocks and in every seat."""
 
-    denied: tuple[tuple[int, ...], ...]  # for each position, ids or names of actions
+    denied: tuple[tuple[int, ...], ...]  # ids or names of actions for each position
 
     def __post_init__(self) -> None:
         """Validate the values."""
@@ -216,11 +217,11 @@ DESIGNS: Mapping[str, Any] = {
     "cover": CoverDesign,
     "handicap": HandicapDesign,
 }
-"""The designs of a matchup, by their keys in a file."""
+"""The designs of a matchup, by their keys in a tournament file."""
 
 
 def read_designs(data: Node, config: Any) -> dict[str, Any]:
-    """Return the designs of a matchup by key; all except `RandomBoards` require an action board with 15 actions."""
+    """Return the designs of a matchup by key. All except `RandomBoards` require an action board with 15 actions."""
     spec = spec_of(config)
     has_board = len(spec.deniable) == MAX_DENIABLE_IDS and "covered" in spec.setup_fields
     designs = {}
@@ -252,7 +253,7 @@ def _action(data: Node) -> int:
 
 
 def _sizes(value: Any, name: str) -> tuple[int, int]:
-    """Return a valid range of set sizes."""
+    """Return a range of set sizes, (low, high), after validating it."""
     expected = f"a range of sizes, [low, high], 0 to {MAX_DENIABLE_IDS}"
     data = Node(value, DesignError, name)
     if not isinstance(value, list | tuple) or len(value) != 2:

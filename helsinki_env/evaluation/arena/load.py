@@ -37,14 +37,14 @@ _ARRAYS: Mapping[str, tuple[Any, bool]] = {
 
 @dataclass(frozen=True)
 class RatableGames(SeatedGames):
-    """G games of S seats that can be rated; row g of every array is game g.
+    """G games with S seats that can be rated. Row g of every array belongs to game g.
 
     Attributes:
         players, seating, places, scores: see `helsinki_env.evaluation.play.SeatedGames`.
         name: name of the matchup, or a description of its configuration.
-        deck: deal number, int64 (G,); games with the same number may be correlated.
-        covered: actions disabled for all seats, int16 (G,), bit i for action i.
-        denied: actions disabled for each seat, int16 (G, S), same encoding.
+        deck: deal number, int64 (G,). Games with the same number may be correlated.
+        covered: actions disabled for all seats of a game, int16 (G,), bit i for action i.
+        denied: actions disabled for each seat, int16 (G, S), in the same encoding.
     """
 
     name: str
@@ -55,15 +55,15 @@ class RatableGames(SeatedGames):
 
 @dataclass(frozen=True)
 class MatchupGames(RatableGames):
-    """The games of one matchup of a run, in the order of the plan; all line-ups play the same deals.
+    """The games of one matchup in a run, in the order of the plan. All line-ups play the same deals.
 
     Attributes:
-        config: game configuration, for S seats.
-        block: block of paired games, int64 (G,), numbered over all line-ups. The games of a block have the same deal,
-            once for each rotation of the seats.
-        rounds: rounds played, int16 (G,).
-        used: actions that each seat had used at the end, int16 (G, S), bit i for action i.
-        missing: number of games of the plan that are not played yet; 0 for a finished run.
+        config: game configuration for S seats.
+        block: number of the block of paired games, int64 (G,), unique over all line-ups. A block plays the same deal
+            once per seat rotation.
+        rounds: number of rounds played, int16 (G,).
+        used: actions used by each seat, int16 (G, S), bit i for action i.
+        missing: number of games in the plan that have not been played yet, 0 if the run is finished.
     """
 
     config: Any
@@ -74,15 +74,15 @@ class MatchupGames(RatableGames):
 
 
 def load_run(path: str | Path, *, whole: bool = False) -> list[MatchupGames]:
-    """Load the matchups of a run, finished or not.
+    """Load the matchups of a finished or unfinished run.
 
     Args:
         path: folder of the run.
-        whole: raise an error if the run is not finished.
+        whole: whether to raise an error if the run is unfinished.
 
     Raises:
-        ArenaError: for a folder without a run, a run without games or from another version of the environment, and
-            files that are damaged or contradict the plan.
+        ArenaError: if the folder has no run, the run has no games or is from another version of the environment, or
+            files are damaged or contradict the plan.
     """
     folder = RunFolder.open(Path(path))
     tables = folder.plan.tables
@@ -95,20 +95,20 @@ def load_run(path: str | Path, *, whole: bool = False) -> list[MatchupGames]:
 
 
 def load_records(path: str | Path) -> Iterator[Record]:
-    """Yield the game record of every game of a run, finished or not, in the order of the plan.
+    """Yield the record of every game in a finished or unfinished run, in the order of the plan.
 
     Args:
         path: folder of the run.
 
     Raises:
-        ArenaError: for a folder without a run, or a run from another version of the environment.
+        ArenaError: if the folder has no run, or the run is from another version of the environment.
     """
     folder = RunFolder.open(Path(path))
     return records_of(folder.plan, folder.games())
 
 
 def _columns(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> _Columns:
-    """Return the arrays of a `MatchupGames` with the games of one work unit."""
+    """Return the arrays of a `MatchupGames` for the games of one work unit."""
     planned, played = games.schedule, games.played
     return {
         "seating": planned.seating,
@@ -131,14 +131,14 @@ def _matchup_games(plan: MatchupPlan, parts: list[_Columns]) -> MatchupGames:
 
 
 def group_records(records: Iterable[Record], named: Callable[[Any], str]) -> list[RatableGames]:
-    """Group games by configuration, regardless of actions denied to single seats, in order of first appearance.
+    """Group games by configuration, ignoring actions denied to single seats, in order of first appearance.
 
     Args:
         records: records of finished games.
         named: function that returns the name of a group, given its configuration.
 
     Raises:
-        RecordError: for an unfinished game.
+        RecordError: if a game is unfinished.
     """
     tables: dict[Any, list[Record]] = {}
     equal = lru_cache(lambda config: config.replace(denied=None))  # parsing a configuration is slow
@@ -169,7 +169,7 @@ def _recorded_games(name: str, games: list[Record]) -> RatableGames:
 
 
 class _Numbers(dict[Any, int]):
-    """Dictionary that numbers its keys in order of first access."""
+    """Dictionary that numbers keys in the order of their first access."""
 
     def __missing__(self, key: Any) -> int:
         self[key] = len(self)

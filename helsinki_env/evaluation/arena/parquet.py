@@ -1,10 +1,10 @@
-"""Games as Parquet: the schema, a writer whose output is byte-for-byte reproducible, and readers with bounded memory.
+"""Games as Parquet: schema, writer with byte-for-byte reproducible output, and readers with bounded memory use.
 
-A file stores the digest of each matchup's configuration, not the configuration itself. `ParquetGameReader` finds it
-among those that the shipped component files can produce.
+A file stores the digest of each matchup's configuration, not the configuration itself. `ParquetGameReader` finds the
+configuration among those that are possible with the bundled component files.
 
-A few kilobytes of Parquet can expand to gigabytes: a run of equal values takes a few bytes, and a dictionary-encoded
-string can be referenced by every row. `BoundedParquetFile` checks the decompressed size before it reads.
+A few kilobytes of Parquet can expand to gigabytes: a run of equal values takes only a few bytes, and every row may
+refer to the same dictionary-encoded string. `BoundedParquetFile` checks the decompressed size before reading.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ with requires_extra("stats"):
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-_MAX_GROUPS = 4000  # row groups of a file without a plan: a quarter of a million games
+_MAX_GROUPS = 4000  # row groups of a file without a plan: about a quarter of a million games
 _MAX_ROWS = 2**16  # games in a row group
 _MAX_ACTIONS = 2**15 - 1  # actions in a game
 _MAX_VALUES = 2**25  # values of a column in a row group
@@ -47,36 +47,36 @@ _MAX_PAGES = 1000  # pages of a column in a row group
 _MAX_TEXT = 1000  # characters of a name
 _MAX_FOOTER = 2**12  # bytes of the footer per row group
 _MAX_LIST = 1000  # entries of a list in the footer, such as columns
-_ENCODINGS = (0, 2, 3, 8)  # plain, dictionary and run-length, in which no value depends on other values
+_ENCODINGS = (0, 2, 3, 8)  # plain, dictionary and run-length, where no value depends on other values
 _BATCH = 16  # games converted to Python objects at a time
-_HEADER_SIZES = (2**9, 2**16)  # bytes to read for a page header; only headers with long statistics need the second
+_HEADER_SIZES = (2**9, 2**16)  # bytes to read for a page header; the second size is for headers with long statistics
 _MAX_DEPTH = 8  # nesting depth of a page header
-#: Field numbers of the sizes in a page header.
+#: Field numbers of the decompressed and compressed sizes in a page header.
 _UNPACKED_SIZE, _PACKED_SIZE = 2, 3
-#: Kinds of page by field number, with the fields of the value count and the encoding.
+#: Page types by field number, with the field numbers of their value count and encoding.
 _KINDS = {5: (1, 2), 7: (1, 2), 8: (1, 4)}
 
 SCHEMA = pa.schema(
     [
         ("table", pa.string()),
         ("lineup", pa.int32()),
-        ("block", pa.int32()),  # within the line-up; also the deal number
-        ("game", pa.int32()),  # within the line-up
-        ("seed", pa.uint64()),  # of the deal, as for `HelsinkiGame`
+        ("block", pa.int32()),  # number within the line-up, and of the deal
+        ("game", pa.int32()),  # number within the line-up
+        ("seed", pa.uint64()),  # seed of the deal, as for `HelsinkiGame`
         ("config_digest", pa.string()),
         ("players", pa.list_(pa.string())),
         ("player", pa.list_(pa.int16())),  # index into the players of the matchup
-        ("decisions", pa.list_(pa.int16())),  # action ids in order
+        ("decisions", pa.list_(pa.int16())),  # action ids of the game, in order
         ("covered", pa.int16()),  # actions disabled for all seats, bit i for action i
-        ("denied", pa.list_(pa.int16())),  # actions disabled for the seat, bit i for action i
-        ("used", pa.list_(pa.int16())),  # actions that the seat used, bit i for action i
+        ("denied", pa.list_(pa.int16())),  # actions disabled for each seat, bit i for action i
+        ("used", pa.list_(pa.int16())),  # actions used by each seat, bit i for action i
         ("scores", pa.list_(pa.int16())),
-        ("places", pa.list_(pa.int8())),  # 0 is first
+        ("places", pa.list_(pa.int8())),  # rank of each seat (0 is first)
         ("rounds", pa.int16()),
         ("seat_decisions", pa.list_(pa.int16())),
     ]
 )
-"""The columns. Lists with one entry per seat: player, players, denied, used, scores, places, seat_decisions."""
+"""The columns. All list columns except `decisions` have one entry per seat."""
 
 
 def games_to_arrow(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> Any:
@@ -91,7 +91,7 @@ def games_to_arrow(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) ->
 
 
 def games_from_arrow(table: MatchupPlan, seed: int, chunk: WorkUnit, rows: Any) -> WorkUnitGames:
-    """Return the games of an Arrow table from `games_to_arrow`; ArenaError if they contradict the plan."""
+    """Return the games in an Arrow table from `games_to_arrow`; raise ArenaError if they contradict the plan."""
     planned = schedule_games(table, seed, chunk)
     if len(rows) != len(planned.game):
         raise ArenaError(f"found {len(rows)} games, expected {len(planned.game)}")
@@ -105,7 +105,7 @@ def games_from_arrow(table: MatchupPlan, seed: int, chunk: WorkUnit, rows: Any) 
 
 
 def _planned(table: MatchupPlan, chunk: WorkUnit, planned: Schedule) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of a work unit that the plan determines, (G,), or (G, S) for list columns."""
+    """Return the columns of a work unit that the plan determines, (G,) each, or (G, S) for list columns."""
     games = len(planned.game)
     return {
         "table": np.full(games, table.name, object),
@@ -122,7 +122,7 @@ def _planned(table: MatchupPlan, chunk: WorkUnit, planned: Schedule) -> dict[str
 
 
 def _values(rows: Any, column: str, seats: int) -> npt.NDArray[Any]:
-    """Return a column as an array, (G,), or (G, S) for a column with one entry per seat."""
+    """Return a column as an array, (G,), or (G, S) if it has one entry per seat."""
     if not pa.types.is_list(rows[column].type):
         return _whole(column, rows[column].combine_chunks())
     values, lengths = _lists(rows, column)
@@ -132,23 +132,23 @@ def _values(rows: Any, column: str, seats: int) -> npt.NDArray[Any]:
 
 
 def _lists(rows: Any, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the concatenated lists of a column and the length of each game's list, (G,)."""
+    """Return the concatenated lists of a column, and the length of the list of each game, (G,)."""
     lists = rows[column].combine_chunks()
     return _whole(column, lists.flatten()), _whole(column, lists.value_lengths())
 
 
 def _whole(column: str, values: Any) -> npt.NDArray[Any]:
-    """Return Arrow values as an array; ArenaError if a value is missing."""
+    """Return Arrow values as an array; raise ArenaError if a value is missing."""
     if values.null_count:
         raise ArenaError(f"{column}: found a missing value, expected one everywhere")
     try:
         return np.asarray(values)
-    except (pa.ArrowException, UnicodeDecodeError):  # the type depends on the position of the text in a list
+    except (pa.ArrowException, UnicodeDecodeError):  # which error is raised depends on the text's position in a list
         raise ArenaError(f"{column}: found text that is not UTF-8") from None
 
 
 class _Hashed:
-    """A writable file that computes the SHA-256 of the written bytes."""
+    """A writable file that computes the SHA-256 digest of the written bytes."""
 
     closed = False
 
@@ -164,7 +164,7 @@ class _Hashed:
 
 
 def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> str:
-    """Write Arrow tables with the columns of `SCHEMA`, each as one row group; return the SHA-256 of the file."""
+    """Write Arrow tables with the columns of `SCHEMA` as row groups, and return the SHA-256 digest of the file."""
     hashed = _Hashed(file)
     with pq.ParquetWriter(hashed, SCHEMA, compression="zstd", compression_level=3, version="2.6") as writer:
         for rows in chunks:
@@ -173,18 +173,24 @@ def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> str:
 
 
 def read_parquet(source: Path) -> Iterator[Any]:
-    """Yield the row groups of a file as Arrow tables; ArenaError if the file is invalid or needs too much memory."""
+    """Yield the row groups of a file as Arrow tables.
+
+    Raises ArenaError if the file is invalid or needs too much memory.
+    """
     with BoundedParquetFile(source, SCHEMA) as file:
         for number in range(len(file.rows)):
             yield file.group(number)
 
 
-#: Columns of a record.
+#: Columns that are needed for game records.
 _RECORD_COLUMNS = ("seed", "config_digest", "players", "decisions", "covered", "denied", "scores", "places")
 
 
 class ParquetGameReader:
-    """The games of a Parquet file, given its content; ArenaError if the content is invalid or too large."""
+    """Reader for the games in a Parquet file, given its content.
+
+    Raises ArenaError if the content is invalid or too large.
+    """
 
     def __init__(self, content: bytes) -> None:
         with _named():
@@ -192,9 +198,11 @@ class ParquetGameReader:
         self.count = sum(self._file.rows)
 
     def records(self, first: int, count: int) -> list[Record]:
-        """Return the records of at most `count` games from index `first` on, each validated by a replay.
+        """Return the records of up to `count` games, starting at index `first`. Each record is validated by a replay.
 
-        Raise ArenaError for damaged files, large games and unknown configurations, RecordError for invalid records.
+        Raises:
+            ArenaError: if the file is damaged, a game is too large, or a configuration is unknown.
+            RecordError: if a record is invalid.
         """
         with _named():
             records = list(islice(self._records(first), count))
@@ -212,7 +220,7 @@ class ParquetGameReader:
 
 @contextmanager
 def _named() -> Iterator[None]:
-    """Prefix the messages of ArenaError in the block."""
+    """Add a prefix to the message of an ArenaError that is raised in the block."""
     try:
         yield
     except ArenaError as problem:
@@ -234,7 +242,7 @@ def _record(row: dict[str, Any]) -> Record:
 
 @lru_cache(maxsize=4096)
 def _config(digest: str, players: int, covered: int, denied: tuple[int, ...]) -> Any:
-    """Return the configuration of a matchup with the actions disabled in a game, bit i for action i."""
+    """Return the configuration of a matchup with the actions disabled in a game, given as bit sets."""
     for_all, by_seat = decode_setup(covered, denied)
     for config in _candidates(players, for_all, by_seat):
         if config.digest == digest:
@@ -246,7 +254,7 @@ def _config(digest: str, players: int, covered: int, denied: tuple[int, ...]) ->
 
 
 def _candidates(players: int, covered: tuple[int, ...], denied: tuple[tuple[int, ...], ...]) -> Iterator[Any]:
-    """Yield the possible configurations of a matchup, with and without the actions disabled in a game."""
+    """Yield all possible configurations of a matchup, with and without the actions disabled in a game."""
     if not 2 <= players <= 4:
         return
     for spec in map(spec_by_name, game_names()):
@@ -263,7 +271,7 @@ def _candidates(players: int, covered: tuple[int, ...], denied: tuple[tuple[int,
 
 @lru_cache(maxsize=8)
 def _components(game: str) -> tuple[str, ...]:
-    """Return the shipped component files of a game."""
+    """Return the names of the bundled component files of a game."""
     found = []
     for name in list_yaml("components"):
         try:
@@ -275,7 +283,9 @@ def _components(game: str) -> tuple[str, ...]:
 
 
 class BoundedParquetFile:
-    """A Parquet file of games with the columns of `schema`, given its path or content; `rows` are games by row group.
+    """A Parquet file with the columns of `schema`, given its path or content.
+
+    `rows` contains the number of games in each row group.
 
     Methods raise ArenaError if the file is invalid or needs too much memory.
     """
@@ -305,7 +315,7 @@ class BoundedParquetFile:
         for rows in self.rows:
             _check("games of a row group", rows, _MAX_ROWS)
         self._groups, self._schema = groups, schema
-        # Read strings as dictionaries, which store a repeated long string only once.
+        # Read strings as dictionaries, so that a repeated long string is stored only once.
         texts = [columns.column(i).path for i in range(len(columns)) if columns.column(i).physical_type == "BYTE_ARRAY"]
         self._file = pq.ParquetFile(self._bytes, metadata=metadata, read_dictionary=texts)
 
@@ -324,7 +334,7 @@ class BoundedParquetFile:
         self._bytes.close()
 
     def group(self, number: int, games: int | None = None) -> Any:
-        """Return a row group as an Arrow table; `games` is the expected number of games."""
+        """Return a row group as an Arrow table. `games` is the expected number of games, or None for any number."""
         if games not in (None, self.rows[number]):
             raise ArenaError(f"found {self.rows[number]} games, expected {games}")
         self._check_group(number)
@@ -334,7 +344,7 @@ class BoundedParquetFile:
             return table.cast(self._schema)
 
     def batches(self, number: int, columns: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
-        """Yield the games of a row group as dictionaries, a few at a time."""
+        """Yield the games of a row group as lists of dictionaries, a few games at a time."""
         self._check_group(number)
         with _readable():
             for batch in self._file.iter_batches(_BATCH, [number], columns, use_threads=False):
@@ -346,7 +356,7 @@ class BoundedParquetFile:
                 yield batch.to_pylist()
 
     def _check_group(self, number: int) -> None:
-        """Raise ArenaError if a row group needs too much memory, judged by its page headers."""
+        """Raise ArenaError if a row group needs too much memory according to its page headers."""
         group, size = self._groups[number], 0
         for i in range(group.num_columns):
             column = group.column(i)
@@ -360,7 +370,7 @@ class BoundedParquetFile:
                     size, values = size + page.size, values + page.values
                     _check(f"pages of {name}", count, _MAX_PAGES)
                     _check("bytes of a decompressed row group", size, _MAX_BYTES)
-                    _check(f"values of {name}", values, 2 * limit)  # including those of the dictionary
+                    _check(f"values of {name}", values, 2 * limit)  # including values of the dictionary
                     if page.encoding not in _ENCODINGS:
                         raise ArenaError(f"{name}: found encoding {page.encoding}, expected plain or dictionary")
 
@@ -389,24 +399,24 @@ def _check(name: str, found: int, limit: int) -> None:
 
 
 def _max_values(column: str) -> int:
-    """Return the maximum number of values of a column in a game: one per seat, except for the actions."""
+    """Return the maximum number of values that a column may hold per game: one per seat, except for the actions."""
     return _MAX_ACTIONS if column == "decisions" else MAX_SEATS
 
 
 class _PageError(Exception):
-    """A page header that cannot be read."""
+    """Raised if a page header cannot be read."""
 
 
 class _PageHeader(NamedTuple):
     values: int  # number of values
     size: int  # decompressed size in bytes
-    encoding: int  # number of its encoding in the Parquet format
+    encoding: int  # number of the encoding in the Parquet format
 
 
 def _page_headers(file: BinaryIO, start: int, length: int) -> Iterator[_PageHeader]:
-    """Yield the page headers of a column in a row group, which has `length` bytes from offset `start` on.
+    """Yield the page headers of a column in a row group, which takes `length` bytes starting at offset `start`.
 
-    The sizes in the footer may be wrong, and Parquet readers do not compare them with the pages.
+    The sizes in the footer may be wrong, and Parquet readers do not check them against the pages.
     """
     end = start + length
     while start < end:
@@ -423,7 +433,7 @@ def _page_headers(file: BinaryIO, start: int, length: int) -> Iterator[_PageHead
 
 
 def _header(file: BinaryIO, start: int, end: int) -> tuple[dict[int, Any], int]:
-    """Return the fields of a header by number, and its size in bytes."""
+    """Return the fields of a page header by number, and the size of the header in bytes."""
     for length in _HEADER_SIZES:
         file.seek(start)
         reader = _Reader(file.read(min(length, end - start)))
@@ -435,13 +445,13 @@ def _header(file: BinaryIO, start: int, end: int) -> tuple[dict[int, Any], int]:
 
 
 class _Reader:
-    """Reader of page headers in Thrift's compact protocol; IndexError at the end of the data."""
+    """Reader for page headers in Thrift's compact protocol. Raises IndexError at the end of the data."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self.position = data, 0
 
     def structure(self, depth: int = 0) -> dict[int, Any]:
-        """Return the fields of a structure by number; only numbers and structures have a value."""
+        """Return the fields of a structure by number. Only numbers, booleans and structures have a value."""
         if depth > _MAX_DEPTH:
             raise _PageError("found a header that is nested too deeply")
         fields: dict[int, Any] = {}
@@ -473,7 +483,7 @@ class _Reader:
             raise IndexError
 
     def _size(self) -> int:
-        """Read an unsigned varint, seven bits a byte."""
+        """Read an unsigned varint, with seven bits per byte."""
         value = 0
         for shift in range(0, 70, 7):
             byte = self._byte()

@@ -1,13 +1,13 @@
-"""The plan of a tournament: matchups (tables), line-ups, blocks of paired games, and work units (chunks).
+"""The plan of a tournament: matchups (`tables`), line-ups, blocks of paired games, and work units (`chunks`).
 
 A matchup is a game configuration with players. A line-up assigns one player to each seat. A block of a line-up is one
-deal, played once for each rotation of the seats. Successive blocks use different cyclic orders of the players, so that
-players get different neighbors. Block k plays deal k in every line-up.
+deal, played once per seat rotation. Successive blocks use different cyclic orders of the players, so players have
+different neighbors. Block k plays deal k in every line-up.
 
 A block depends only on the seed of the run, the matchup, the line-up and the block number. Work units can therefore be
-played in any order and on any machine. A longer plan begins with the games of a shorter one.
+played in any order on any machine. A longer plan begins with the games of a shorter one.
 
-The YAML files in ``configs/arena`` define plans by a seed and a list of matchups; see ``example.yaml`` there.
+The YAML files in ``configs/arena``, such as ``example.yaml``, define plans by a seed and a list of matchups.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from helsinki_env.utils.yaml_files import find_yaml
 __all__ = ["plan_from_dict", "plan_from_yaml"]
 
 WORK_UNIT_GAMES = 60
-"""Games in a work unit: nearly as fast as large batches, with little loss if a run is interrupted."""
+"""Number of games in a work unit: nearly as fast as large batches, with little work lost on interruption."""
 
-#: Format version of the files of a run.
+#: Format version of the files in a run folder.
 _FORMAT = 3
 _MAX_LINEUPS = 100_000
 _MAX_WORK_UNITS = 1_000_000
@@ -59,11 +59,14 @@ MAX_MATCHUP_GAMES = 1_000_000_000
 
 
 class ArenaError(UserError):
-    """Invalid or unreadable tournament; the message gives value found, value expected and remedy."""
+    """Invalid or unreadable tournament. The message states the value found, the value expected and a remedy."""
 
 
 def round_robin_lineups(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
-    """Return all line-ups of a round robin as ascending player indices, with all players in each if seats suffice."""
+    """Return all line-ups of a round robin as ascending player indices.
+
+    If there are fewer players than seats, every line-up contains all players.
+    """
     if players < seats:
         lineups = combinations_with_replacement(range(players), seats)
         return tuple(lineup for lineup in lineups if len(set(lineup)) == players)
@@ -77,7 +80,7 @@ def round_robin_lineups(players: int, seats: int) -> tuple[tuple[int, ...], ...]
 
 
 def block_seating(seats: int, block: int) -> npt.NDArray[np.int64]:
-    """Return the line-up position of the player in each seat, for the games of a block, int64 (S games, S seats)."""
+    """Return the line-up position of the player in each seat for the games of a block, int64 (S games, S seats)."""
     orders = [(0, *others) for others in permutations(range(1, seats))]
     order = np.array(orders[block % len(orders)], np.int64)
     seating: npt.NDArray[np.int64] = order[(np.arange(seats)[:, None] + np.arange(seats)) % seats]
@@ -90,10 +93,10 @@ class MatchupPlan:
 
     name: str  # unique name of the matchup
     config: Any
-    players: tuple[str, ...]  # unique player specs, as for `make_player`
-    lineups: tuple[tuple[int, ...], ...]  # player indices, one for each seat
+    players: tuple[str, ...]  # unique player names, as for `make_player`
+    lineups: tuple[tuple[int, ...], ...]  # player indices, one per seat
     blocks: int  # number of blocks in each line-up
-    boards: RandomBoards | None = None  # random action board for each block; None: that of the configuration
+    boards: RandomBoards | None = None  # random action boards by block; None: board of the configuration
     screen: ScreeningDesign | None = None  # actions denied to each line-up position, by block
     cover: CoverDesign | None = None  # actions covered for all seats, by block
     handicap: HandicapDesign | None = None  # actions denied to each line-up position in all blocks
@@ -109,11 +112,11 @@ class MatchupPlan:
         return len(self.lineups) * self.blocks * self.seats
 
     def lineup_names(self, lineup: int) -> str:
-        """Return the players of a line-up, separated by commas."""
+        """Return the names of the players in a line-up, separated by commas."""
         return ",".join(self.players[i] for i in self.lineups[lineup])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the matchup as a dictionary; inverse of `from_dict`."""
+        """Return the matchup as a dictionary, the inverse of `from_dict`."""
         return {
             "name": self.name,
             "config": config_to_dict(self.config),
@@ -126,13 +129,13 @@ class MatchupPlan:
 
     @property
     def designs(self) -> dict[str, Any]:
-        """The designs that deny or cover actions, as dictionaries with the keys of a file."""
+        """The designs that deny or cover actions, by key, as dictionaries in the format of a tournament file."""
         designs = {name: getattr(self, name) for name in DESIGNS}
         return {name: _plain(asdict(design)) for name, design in designs.items() if design is not None}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> MatchupPlan:
-        """Return the matchup of a dictionary from `to_dict`; ArenaError if its component file has changed."""
+        """Return the matchup in a dictionary from `to_dict`; raise ArenaError if its component file has changed."""
         data = Node.of(data, ArenaError, "the matchup").mapping()
         config = config_from_dict(data["config"])
         name = data["name"].text("a name")
@@ -153,7 +156,7 @@ class MatchupPlan:
 
 
 def _plain(value: Any) -> Any:
-    """Replace tuples by lists."""
+    """Replace tuples with lists."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, tuple) else value
@@ -161,17 +164,17 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, order=True)
 class WorkUnit:
-    """A work unit: consecutive blocks of a line-up; the order is that of the plan."""
+    """A work unit: consecutive blocks of a line-up. Work units are ordered as in the plan."""
 
     table: int  # number of the matchup
     lineup: int
     number: int  # number of the work unit within the line-up
     first: int  # first block
-    end: int  # last block + 1
+    end: int  # last block plus 1
 
     @property
     def name(self) -> str:
-        """Base name of its files."""
+        """Base name of the work unit's files."""
         return f"{self.table:02d}-{self.lineup:05d}-{self.number:05d}"
 
 
@@ -179,13 +182,13 @@ class WorkUnit:
 class Plan:
     """The plan of a whole tournament."""
 
-    seed: int  # seed of deals and players
+    seed: int  # seed for deals and players
     tables: tuple[MatchupPlan, ...]
     chunk_games: int = WORK_UNIT_GAMES  # games in a work unit, rounded up to whole blocks
     package: str = helsinki_env.__version__
 
     def __post_init__(self) -> None:
-        """Check the limits."""
+        """Check the maximum number of work units."""
         count = sum(len(table.lineups) * -(-table.blocks // self._blocks(table)) for table in self.tables)
         if count > _MAX_WORK_UNITS:
             raise ArenaError(
@@ -226,7 +229,7 @@ class Plan:
         return sum((chunk.end - chunk.first) * self.tables[chunk.table].seats for chunk in chunks)
 
     def describe(self, chunk: WorkUnit) -> str:
-        """Describe a work unit for messages."""
+        """Return a description of a work unit for error messages."""
         table = self.tables[chunk.table]
         blocks = f"blocks {chunk.first} to {chunk.end - 1}"
         return f"work unit {chunk.name} (matchup {table.name!r}, line-up {table.lineup_names(chunk.lineup)}, {blocks})"
@@ -238,11 +241,11 @@ class Plan:
 
     @cached_property
     def basis(self) -> str:
-        """Digest of the plan without its numbers of games, 16 hexadecimal digits."""
+        """Digest of the plan without its game counts, 16 hexadecimal digits."""
         return digest_of(without_game_counts(self._content()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as a dictionary with versions and digest; inverse of `from_dict`."""
+        """Return the plan as a dictionary with versions and digest, the inverse of `from_dict`."""
         return with_digest(self._content())
 
     def _content(self) -> dict[str, Any]:
@@ -257,7 +260,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Plan:
-        """Return the plan of a dictionary from `to_dict`; ArenaError if it was modified or has another version."""
+        """Return the plan in a dictionary from `to_dict`; raise ArenaError if it was modified or is outdated."""
         data = Node.of(data, ArenaError, "the plan of a run").mapping()
         remedy = "use the version that played the run, or choose another folder"
         if data["arena"].value != _FORMAT:
@@ -283,12 +286,12 @@ def _environment(spec: GameSpec) -> str:
 
 
 def environment_versions(tables: Iterable[MatchupPlan]) -> str:
-    """Return the names and versions of the environments of matchups."""
+    """Return the names and versions of the environments that matchups use."""
     return ", ".join(sorted({_environment(spec_of(table.config)) for table in tables}))
 
 
 def without_game_counts(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a plan's dictionary without the keys that depend on the number of games."""
+    """Return the dictionary of a plan without the keys that depend on the number of games."""
     tables = [{key: value for key, value in table.items() if key != "blocks"} for table in data["tables"]]
     return {**{key: value for key, value in data.items() if key != "digest"}, "tables": tables}
 
@@ -300,15 +303,15 @@ _MAX_TABLES = 1000
 
 
 def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None = None, *, trust: bool = False) -> Plan:
-    """Return the tournament that a file defines.
+    """Return the plan of the tournament that a file defines.
 
     Args:
         name_or_path: a name in ``configs/arena``, or a path.
-        changes: values that replace those of the file, by key.
+        changes: values by key, which replace those in the file.
         trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
     Raises:
-        ArenaError: names file, key, value found and value expected.
+        ArenaError: if the file is invalid; the message names the file, the key and both values.
         PlayerError: if the file names code and is not trusted.
     """
     data = read_yaml(find_yaml(name_or_path, "arena", ArenaError), ArenaError)
@@ -319,7 +322,10 @@ def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None =
 
 
 def plan_from_dict(data: Mapping[str, Any] | Node) -> Plan:
-    """Return the tournament of a dictionary with the keys of a file; ArenaError names key and values."""
+    """Return the plan of a tournament, given as a dictionary with the keys of a tournament file.
+
+    Raises ArenaError if the dictionary is invalid. The message names the key and both values.
+    """
     data = Node.of(data, ArenaError, "the tournament").mapping(_KEYS)
     seed = data.get("seed", 0).integer(0)
     chunk = data.get("chunk", WORK_UNIT_GAMES).integer(1, MAX_MATCHUP_GAMES)
@@ -350,7 +356,7 @@ def _table(data: Node, name: str) -> MatchupPlan:
         players, lineups = _lineups(data["lineups"], config.num_players)
     games = data.get("games", _DEFAULT_GAMES).integer(1, MAX_MATCHUP_GAMES)
     designs = read_designs(data, config)
-    # A design would silently override the covered or denied actions of the game.
+    # A design would silently override the covered or denied actions of the configuration.
     for key, overriding in (("covered", {"boards", "cover"}), ("denied", {"boards", "screen", "handicap"})):
         for design in sorted(overriding & set(designs)):
             value = getattr(config, key, ())
@@ -360,7 +366,7 @@ def _table(data: Node, name: str) -> MatchupPlan:
 
 
 def _lineups(data: Node, seats: int) -> tuple[list[str], tuple[tuple[int, ...], ...]]:
-    """Return the players of the line-ups, and the player indices of each line-up."""
+    """Return the players in the line-ups, and the player indices of each line-up."""
     entries = data.entries("at least one line-up", least=1)
     lineups = [_names(entry, 2) for entry in entries]
     numbers = {player: i for i, player in enumerate(dict.fromkeys(player for names in lineups for player in names))}
@@ -376,7 +382,10 @@ def _lineups(data: Node, seats: int) -> tuple[list[str], tuple[tuple[int, ...], 
 
 
 def _config(data: Node) -> Any:
-    """Return the game of a matchup for the requested number of seats, by default that of the line-ups."""
+    """Return the game configuration of a matchup.
+
+    If neither the game nor the number of seats is given, the first line-up determines the number of seats.
+    """
     game, seats = data.get("game", None), data["seats"]
     if game.value is None or isinstance(game.value, str):
         with game.prefix_errors():

@@ -1,7 +1,7 @@
-"""Run a tournament: play the missing games of a plan, save them, and join all games in one file.
+"""Run a tournament: play the missing games of a plan, save them, and join all games into one file.
 
-Processes on this machine play the work units, or a Ray cluster whose machines may leave during the run. Every machine
-needs the same version of this package and of the packages that provide its players.
+Work units are played by processes on this machine, or on a Ray cluster whose machines may leave during the run. Every
+machine needs the same version of this package and of the packages that provide its players.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from helsinki_env.utils.stopping import block_interrupts
 __all__ = ["run_arena"]
 
 FinishedWorkUnits = Generator[tuple[WorkUnit, WorkUnitGames], None, None]
-"""Generator of work units with their games, in order of completion."""
+"""Generator of work units and their games, in order of completion."""
 T = TypeVar("T")
 K = TypeVar("K")
-#: Jobs submitted to each worker: the current one and the next one.
+#: Number of jobs submitted per worker: the current job and the next one.
 _JOBS_PER_WORKER = 2
 
 
 class WorkUnitError(ArenaError):
-    """Failed work unit; the message names the work unit and the cause."""
+    """Failed work unit. The message names the work unit and the cause."""
 
     @classmethod
     def of(cls, plan: Plan, chunk: WorkUnit, problem: BaseException) -> WorkUnitError:
-        """Return the error of a work unit whose player or game failed."""
+        """Return the error for a work unit in which a player or a game failed."""
         return cls(
             f"{plan.describe(chunk)}: {type(problem).__name__}: {problem}; finished work units are saved: run the same "
             "command again to resume"
@@ -60,7 +60,7 @@ class WorkUnitError(ArenaError):
 
 
 def limit_to_one_thread() -> None:
-    """Restrict a worker process to one compute thread, because there is one worker per CPU core."""
+    """Restrict a worker process to one compute thread, since there is one worker per CPU core."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
     if (torch := sys.modules.get("torch")) is not None:
@@ -68,18 +68,18 @@ def limit_to_one_thread() -> None:
 
 
 class Workers:
-    """Worker processes, which start with the first job."""
+    """A pool of worker processes, which start with the first job."""
 
     def __init__(self, processes: int) -> None:
         self.processes, self.budget_folder = processes, os.environ.get(BUDGET_FOLDER)
         self._others = set(multiprocessing.active_children())
         self._started: set[multiprocessing.process.BaseProcess] = set()
-        context = multiprocessing.get_context("spawn")  # fork would copy held locks that no thread releases
+        context = multiprocessing.get_context("spawn")  # fork would copy held locks that are never released
         self._began = context.Event()
         self.pool = ProcessPoolExecutor(processes, context, initializer=_initialize, initargs=(self._began,))
 
     def run(self, function: Callable[..., T], jobs: Iterable[tuple[K, Any]]) -> Iterator[tuple[K, Future[T]]]:
-        """Call a function with the arguments of jobs (key, arguments); yield keys and results in completion order."""
+        """Call a function for each job, (key, arguments), and yield (key, future) pairs in order of completion."""
         remaining = iter(jobs)
         running: dict[Future[T], K] = {}
         while True:
@@ -92,7 +92,7 @@ class Workers:
             if not running:
                 return
             ended = wait(running, return_when=FIRST_COMPLETED).done
-            for future in sorted(ended, key=lambda future: future.exception() is not None):  # results first
+            for future in sorted(ended, key=lambda future: future.exception() is not None):  # successful jobs first
                 yield running.pop(future), future
 
     def exit_reason(self) -> str:
@@ -101,11 +101,11 @@ class Workers:
         return exit_reason(self._started, self._began.is_set())
 
     def end(self) -> None:
-        """Shut down after the submitted jobs."""
+        """Shut down after all submitted jobs have finished."""
         self.pool.shutdown(wait=True)
 
     def kill(self) -> None:
-        """Terminate without waiting for the submitted jobs."""
+        """Terminate the workers without waiting for submitted jobs."""
         self.pool.shutdown(wait=False, cancel_futures=True)
         ours = set(multiprocessing.active_children()) - self._others
         for process in ours:
@@ -114,13 +114,16 @@ class Workers:
             process.join()
 
 
-#: Idle workers for the next tournament, at most one entry; None outside `reuse_workers`.
+#: Idle workers for the next tournament, with at most one entry, or None outside `reuse_workers`.
 _IDLE: ContextVar[list[Workers] | None] = ContextVar("_IDLE", default=None)
 
 
 @contextmanager
 def reuse_workers() -> Iterator[None]:
-    """Reuse worker processes for all tournaments in the block, except those with players that are loaded from files."""
+    """Reuse worker processes for all tournaments in the block.
+
+    After a tournament with players that are loaded from files, new processes are started.
+    """
     idle: list[Workers] = []
     token = _IDLE.set(idle)
     try:
@@ -134,7 +137,7 @@ def reuse_workers() -> Iterator[None]:
 
 
 def _get_workers(processes: int) -> Workers:
-    """Return idle workers if their number and their budget of language models match, else new ones."""
+    """Return the idle workers if their number and language-model budget match, otherwise new workers."""
     idle = _IDLE.get() or []
     while idle:
         workers = idle.pop()
@@ -145,9 +148,11 @@ def _get_workers(processes: int) -> Workers:
 
 
 def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) -> FinishedWorkUnits:
-    """Play work units in worker processes, which then end or become idle (`reuse_workers`).
+    """Play work units in worker processes, which then end or become idle (see `reuse_workers`).
 
-    Raise WorkUnitError if a player fails, ArenaError if a process dies or this script cannot start processes.
+    Raises:
+        WorkUnitError: if a player or a game fails.
+        ArenaError: if a process dies, or the main script cannot start processes.
     """
     check_main(ArenaError)
     files = [player_file_digests(table) for table in plan.tables]
@@ -171,22 +176,22 @@ def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) ->
     finally:
         if not done:
             workers.kill()
-        elif (idle := _IDLE.get()) is not None and not any(files):  # the next tournament may find other files
+        elif (idle := _IDLE.get()) is not None and not any(files):  # files may change before the next tournament
             idle.append(workers)
         else:
             workers.end()
 
 
 def _initialize(began: Event) -> None:
-    """Signal that a worker process has started, and initialize it."""
+    """Signal that a worker process has started, then initialize it."""
     began.set()
     init_worker_process()
 
 
 def init_worker_process() -> None:
-    """Initialize a worker process: one thread, no warnings, no Ctrl-C, and exit when the parent exits."""
+    """Initialize a worker process: use one thread, ignore warnings and Ctrl-C, and exit when the parent exits."""
     limit_to_one_thread()
-    set_warning_handler(lambda text: None)  # the parent created every player before and has warned
+    set_warning_handler(lambda text: None)  # the parent has created every player and shown its warnings
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -198,7 +203,7 @@ def _exit_with(parent: multiprocessing.process.BaseProcess) -> None:
     os._exit(1)
 
 
-#: How often Ray retries a work unit after its worker died, and how often it is then submitted again.
+#: Number of times Ray retries a work unit whose worker died, and number of times it is then submitted again.
 _RETRIES = 3
 _RESUBMISSIONS = 3
 
@@ -208,10 +213,12 @@ def play_on_ray(
 ) -> FinishedWorkUnits:
     """Play work units on a Ray cluster.
 
-    `address` is, for example, ``"10.0.0.1:6379"`` or ``"auto"``. None selects the cluster that this process is
-    connected to, or else a new one on this machine with `processes` workers.
+    `address` is, for example, ``"10.0.0.1:6379"`` or ``"auto"``. None selects the cluster to which this process is
+    connected. If there is none, a new cluster with `processes` workers is started on this machine.
 
-    Raise ArenaError without a cluster, WorkUnitError if a player fails or workers die repeatedly.
+    Raises:
+        ArenaError: if no cluster is found.
+        WorkUnitError: if a player or a game fails, or workers die repeatedly.
     """
     ray = _import_ray(address)
     with _connected(ray, address, processes):
@@ -221,7 +228,7 @@ def play_on_ray(
         running: dict[Any, WorkUnit] = {}
         lost: Counter[WorkUnit] = Counter()
         while True:
-            workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines join and leave
+            workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines may join and leave
             while len(running) < _JOBS_PER_WORKER * workers and (chunk := next(remaining, None)) is not None:
                 running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
             if not running:
@@ -232,7 +239,7 @@ def play_on_ray(
                 games = ray.get(ended[0])
             except ray.exceptions.RayTaskError as problem:
                 raise WorkUnitError.of(plan, chunk, problem.cause) from None
-            except ray.exceptions.RayError as problem:  # the worker or its machine was lost
+            except ray.exceptions.RayError as problem:  # the worker or its machine is gone
                 lost[chunk] += 1
                 if lost[chunk] > _RESUBMISSIONS:
                     raise WorkUnitError.of(plan, chunk, problem) from None
@@ -248,20 +255,24 @@ def _play(tables: tuple[MatchupPlan, ...], seed: int, chunk: WorkUnit, files: di
 
 
 def _import_ray(address: str | None) -> Any:
-    """Import Ray, configured for a cluster at an address or a local one; ArenaError if nothing answers there."""
+    """Import Ray, configured for a cluster at an address or on this machine.
+
+    Raises ArenaError if nothing answers at the address.
+    """
     if address is None:
-        # Set before the import: Ray otherwise replaces a loopback address by one reachable from other machines.
+        # Must be set before the import. Otherwise Ray replaces a loopback address with one that other machines can
+        # reach.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     else:
         _check_address(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_TQDM_PATCH_PRINT", "0")  # kernels cannot call Ray's replacement of `print`
+    os.environ.setdefault("RAY_TQDM_PATCH_PRINT", "0")  # kernels cannot call Ray's replacement for `print`
     with requires_extra("ray"):
         return import_module("ray")
 
 
 def _check_address(address: str) -> None:
-    """Raise ArenaError if nothing answers at an address, where Ray would retry for a quarter of an hour."""
+    """Raise ArenaError if nothing answers at an address. Ray would retry for a quarter of an hour."""
     host, colon, port = address.rpartition("//")[2].rpartition(":")
     if colon and port.isdecimal():
         try:
@@ -272,7 +283,7 @@ def _check_address(address: str) -> None:
 
 @contextmanager
 def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator[None]:
-    """Connect to a cluster for the duration of the block, unless this process is already connected."""
+    """Connect to a cluster for the duration of the block, unless this process is already connected to one."""
     if ray.is_initialized() and address is None:
         yield
         return
@@ -280,7 +291,7 @@ def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator
     handler = signal.getsignal(signal.SIGTERM)
     try:
         if address is None:
-            # Without this value Ray would join any cluster on this machine, or the one in RAY_ADDRESS.
+            # Without "local", Ray would join any cluster on this machine, or the one in RAY_ADDRESS.
             ray.init(
                 "local",
                 num_cpus=processes or cpu_count(),
@@ -293,7 +304,7 @@ def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator
     except (ConnectionError, RuntimeError, ValueError) as problem:
         raise ArenaError(f"--ray: found no cluster at {address or 'this machine'}: {problem}") from None
     finally:
-        # Ray permanently replaces the signal handler in the main thread; restore it.
+        # Restore the signal handler in the main thread, which Ray replaces permanently.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)
     try:
@@ -313,24 +324,24 @@ def run_arena(
     resumed: Callable[[int], None] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Path:
-    """Play a tournament, or its missing games, and return the path of the file with all games.
+    """Play the missing games of a tournament and return the path of the file with all games.
 
-    The games depend only on the plan, not on processes, machines or interruptions.
+    The games depend only on the plan, not on the number of processes, the machines or interruptions.
 
     Args:
         plan: the tournament.
-        path: folder of the run; a run of the same plan, or of the same plan with fewer games, is resumed.
-        processes: number of worker processes; None: one per CPU core.
+        path: folder of the run. An existing run of the same plan, possibly with fewer games, is resumed.
+        processes: number of worker processes, or None for one per CPU core.
         ray: whether to play on a Ray cluster instead of local processes.
         address: address of the cluster, see `play_on_ray`.
-        form: "parquet", or "jsonl" for records that ``helsinki replay`` reads.
-        resumed: called once with the number of games that were already saved.
-        progress: called with the number of games saved since the last call.
+        form: format of the file: "parquet", or "jsonl" for records that ``helsinki replay`` can read.
+        resumed: function called once with the number of games that were already saved.
+        progress: function called with the number of games saved since the last call.
 
     Raises:
-        ArenaError: if the folder holds another run, or after a failure; the run can then be resumed.
+        ArenaError: if the folder holds another run, or if playing fails. A failed run can be resumed.
         PlayerError: if a player cannot be created.
-        MissingExtraError: if PyArrow (for Parquet) or Ray is missing.
+        MissingExtraError: if PyArrow (for Parquet) or Ray is not installed.
         OSError: if the folder is not writable.
     """
     if not ray:
@@ -338,7 +349,7 @@ def run_arena(
     processes = cpu_count() if processes is None and not ray else processes
     if processes is not None:
         Node(processes, ArenaError, "processes").integer(1)
-    # Create every player and import the writer before the first game, to fail early.
+    # Fail early: create every player and import the writer before the first game.
     if form == "parquet":
         import_module("helsinki_env.evaluation.arena.parquet")
     for table in plan.tables:

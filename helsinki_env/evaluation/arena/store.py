@@ -1,20 +1,20 @@
-"""The folder of a run: the plan, files for each work unit (chunk), and one file with all games at the end.
+"""The folder of a run: the plan, files for each work unit (`chunk`), and finally one file with all games.
 
 =============  =====================================================================================================
 run.json       the plan and its digest; written first
-chunks/        two files of each work unit: NAME.games and NAME.json
-games.parquet  all games in the order of the plan (or games.jsonl: records that ``helsinki replay`` reads)
-digests.json   the plan whose games are in games.parquet, and the checksum of that file
-times.json     the players' times, the only file that is not reproducible byte for byte
+chunks/        two files per work unit: NAME.games and NAME.json
+games.parquet  all games in the order of the plan (or games.jsonl: records for ``helsinki replay``)
+digests.json   the digest of the plan whose games are in games.parquet, and the checksum of games.parquet
+times.json     the players' times (not reproducible)
 =============  =====================================================================================================
 
-Every file is written atomically, so a run can be killed at any moment. Missing or damaged work units are played again
-with the same result. If the run began with fewer games, the last work unit of a line-up may have only its first blocks.
-Only games.parquet requires PyArrow.
+Every file is written atomically, so a run can be killed at any time. Missing or damaged work units are played again
+with the same result. If a run was started with fewer games, the last work unit of a line-up may contain only its first
+blocks. Only games.parquet requires PyArrow.
 
-NAME.games holds the results of a work unit's games (`encode_results`). NAME.json is written before it and holds the
-metadata: blocks, plan, checksum of the games and the players' times. The plan determines deals, seating and disabled
-actions (`helsinki_env.evaluation.arena.work_unit.schedule_games`).
+NAME.games holds the game results of a work unit (`encode_results`). NAME.json is written first and holds the metadata:
+blocks, plan, checksum of the games, and times of the players. The plan determines deals, seating and disabled actions
+(`helsinki_env.evaluation.arena.work_unit.schedule_games`).
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from helsinki_env.records import Record, RecordWriter
 from helsinki_env.utils.files import atomic_write, check_no_link, hold_lock_file, is_file, remove_leftovers, write_json
 
 GAMES_SUFFIX = ".games"
-"""File name extension of games."""
+"""File name extension of the games of a work unit."""
 _METADATA_SUFFIX = ".json"
-#: Maximum number of actions of a seat in a game.
+#: Maximum number of actions that a seat takes in a game.
 _MAX_ACTIONS = 2**15 - 1
 
 
@@ -58,19 +58,19 @@ class WorkUnitMetadata:
 
     chunk: str  # name of the work unit
     first: int  # first block
-    end: int  # last played block + 1
+    end: int  # last played block plus 1
     basis: str  # `Plan.basis`
-    sha256: str  # checksum of the games file, hexadecimal digits
-    times: tuple[ThinkingTime, ...]  # of the line-up's players
+    sha256: str  # checksum of the games file in hexadecimal digits
+    times: tuple[ThinkingTime, ...]  # one for each player in the line-up
 
 
 @dataclass(frozen=True)
 class SavedWorkUnit:
-    """The games file of a work unit."""
+    """The content of a work unit's games file, with metadata."""
 
-    chunk: WorkUnit  # with the played blocks only
+    chunk: WorkUnit  # work unit with the played blocks only
     content: bytes
-    times: tuple[ThinkingTime, ...]  # of the line-up's players
+    times: tuple[ThinkingTime, ...]  # one for each player in the line-up
 
 
 class WorkUnitFiles:
@@ -80,11 +80,11 @@ class WorkUnitFiles:
         self.folder, self.plan = folder, plan
 
     def path(self, chunk: WorkUnit, ending: str = GAMES_SUFFIX) -> Path:
-        """Return the path of a work unit's file with this extension."""
+        """Return the path of a work unit's file with the given extension."""
         return self.folder / f"{chunk.name}{ending}"
 
     def write(self, chunk: WorkUnit, played: GameResults, times: Sequence[ThinkingTime]) -> None:
-        """Write the games of a work unit and its metadata."""
+        """Write the games and the metadata of a work unit."""
         content = encode_results(played)
         metadata = {
             "chunk": chunk.name,
@@ -118,7 +118,7 @@ class WorkUnitFiles:
         return SavedWorkUnit(played, content, metadata.times)
 
     def games(self, saved: SavedWorkUnit) -> WorkUnitGames:
-        """Decode the games of a work unit; ArenaError if they are invalid or contradict the plan."""
+        """Decode the games of a work unit; raise ArenaError if they are invalid or contradict the plan."""
         chunk, table = saved.chunk, self.plan.tables[saved.chunk.table]
         try:
             played = decode_results(saved.content, self.plan.games_of([chunk]), table.seats)
@@ -132,7 +132,7 @@ class WorkUnitFiles:
         return games
 
     def times(self, chunk: WorkUnit) -> tuple[ThinkingTime, ...]:
-        """Return the players' times in a work unit, if known."""
+        """Return the players' times in a work unit, or an empty tuple if they are unknown."""
         metadata = self._metadata(chunk)
         return () if metadata is None else metadata.times
 
@@ -141,7 +141,7 @@ class WorkUnitFiles:
 
 
 def read_metadata(path: Path, players: int) -> WorkUnitMetadata | None:
-    """Return the metadata of a work unit with `players` players, or None if they cannot be read."""
+    """Return the metadata of a work unit whose matchup has `players` players, or None if it cannot be read."""
     try:
         data = read_json(path, ArenaError)
         first, end = (block.integer(0) for block in data["blocks"].entries("numbers of blocks", length=2))
@@ -161,7 +161,7 @@ def read_metadata(path: Path, players: int) -> WorkUnitMetadata | None:
 
 
 def _columns(seats: int) -> np.dtype[np.void]:
-    """Return the dtype of a game's results without its actions; the fields are those of `GameResults`."""
+    """Return the dtype of a game's results without its actions. The fields have the names of `GameResults`."""
     return np.dtype(
         [
             ("scores", "<i2", (seats,)),
@@ -174,10 +174,10 @@ def _columns(seats: int) -> np.dtype[np.void]:
 
 
 def encode_results(played: GameResults) -> bytes:
-    """Encode the results of games as bytes; equal games give equal bytes.
+    """Encode the results of games as bytes. Equal games result in equal bytes.
 
-    The little-endian format has a record for each game (`_columns`), followed by the actions of all games, int16. A
-    game has as many actions as the sum of its seat_decisions.
+    The little-endian format has one record per game (`_columns`), followed by the actions of all games as int16. The
+    number of actions in a game is the sum of its seat_decisions.
     """
     columns = np.zeros(len(played.rounds), _columns(played.scores.shape[1]))
     for name in columns.dtype.names or ():
@@ -186,7 +186,7 @@ def encode_results(played: GameResults) -> bytes:
 
 
 def decode_results(content: bytes, games: int, seats: int) -> GameResults:
-    """Decode the bytes of `encode_results`; ArenaError if they do not encode `games` games."""
+    """Decode bytes from `encode_results`; raise ArenaError if they do not encode `games` games."""
     columns = _columns(seats)
     start = games * columns.itemsize
     if len(content) < start:
@@ -210,12 +210,12 @@ _CHUNKS = "chunks"
 _GAMES = "games.parquet"
 _DIGESTS = "digests.json"
 _TIMES = "times.json"
-#: Files derived from the work units; a plan with more games invalidates them.
+#: Files derived from the work units. A plan with more games invalidates them.
 _JOINED = (_GAMES, _DIGESTS, "games.jsonl", _TIMES)
 
 
 def has_games(path: Path) -> bool:
-    """Return whether a folder holds a run with at least one played game."""
+    """Return whether a folder contains a run with at least one played game."""
     return (path / "run.json").is_file() and (
         (path / _GAMES).is_file() or any((path / _CHUNKS).glob(f"*{GAMES_SUFFIX}"))
     )
@@ -231,9 +231,10 @@ class RunFolder:
     @classmethod
     @contextmanager
     def create(cls, path: Path, plan: Plan) -> Iterator[RunFolder]:
-        """Create or resume the folder of a run, and lock it for the duration of the block.
+        """Create a run folder or reopen an existing one, and lock it for the duration of the block.
 
-        Raise ArenaError if it holds a run with another plan or more games, or if another process uses it.
+        Raises:
+            ArenaError: if the folder contains a run with another plan or more games, or another process is using it.
         """
         busy = ArenaError(f"{path}: found another process that plays this run; wait for it, or choose another --out")
         with hold_lock_file(path / ".lock", busy):
@@ -252,7 +253,7 @@ class RunFolder:
             raise ArenaError(f"{path}: found chunks but no run.json, expected both or none; choose another --out")
         for folder in (path, path / _CHUNKS):
             remove_leftovers(folder)
-        # The files of a player may change while no game is saved, for example to fix an error.
+        # While no games are saved, a player's files may change, for example to fix an error.
         now, known = _networks(plan), cls(path, plan).networks if has_games(path) else {}
         for player, digest in now.items():
             if known.get(player, digest) != digest:
@@ -272,7 +273,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """Open the folder of a run for reading; ArenaError if the run is missing, invalid or of another version."""
+        """Open a run folder for reading; raise ArenaError if the run is missing, invalid or from another version."""
         manifest = path / "run.json"
         if not is_file(manifest):
             raise ArenaError(
@@ -282,7 +283,7 @@ class RunFolder:
 
     @property
     def networks(self) -> dict[str, str]:
-        """Digest of each player's files, 16 hexadecimal digits."""
+        """Digest of the files of each player, 16 hexadecimal digits."""
         path = self.path / _NETWORKS
         if not path.exists():
             return {}
@@ -292,7 +293,7 @@ class RunFolder:
             raise ArenaError(f"{problem}; remove the file to continue without it") from None
 
     def save(self, chunk: WorkUnit, games: WorkUnitGames) -> None:
-        """Save the games of a work unit; append them to the saved blocks if `chunk` begins after these."""
+        """Save the games of a work unit. If `chunk` begins after its saved blocks, the games are appended to them."""
         whole, parts = self.plan.whole(chunk), [games]
         if chunk.first > whole.first:
             saved = self._chunks.load_saved(whole)
@@ -306,7 +307,7 @@ class RunFolder:
         self._chunks.write(replace(chunk, first=whole.first), _joined([part.played for part in parts]), times)
 
     def missing(self) -> list[WorkUnit]:
-        """Return the work units to play: missing, damaged or incomplete ones."""
+        """Return the work units that still have to be played: missing, damaged or incomplete ones."""
         units = []
         for chunk in self.plan.chunks:
             saved = self._chunks.load_saved(chunk)
@@ -316,7 +317,10 @@ class RunFolder:
         return units
 
     def games(self, *, whole: bool = False) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
-        """Yield the played work units with their games, preferably from games.parquet; `whole` requires all games."""
+        """Yield the played work units with their games, read from games.parquet if it exists.
+
+        If `whole` is True, raises ArenaError if games are missing.
+        """
         return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_chunks(whole)
 
     def _games_of_joined(self) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
@@ -343,7 +347,7 @@ class RunFolder:
                 yield chunk, games
 
     def _joined_difference(self) -> str | None:
-        """Describe how games.parquet differs from the written file; None if it does not."""
+        """Describe how games.parquet differs from the file that was written, or return None if it does not."""
         path = self.path / _DIGESTS
         if not path.exists():
             return f"found no {_DIGESTS}, expected the file with its checksum"
@@ -369,18 +373,22 @@ class RunFolder:
                 yield saved.chunk, self._chunks.games(saved)
 
     def _restore(self) -> None:
-        """Restore work units that exist only in games.parquet, if that file is intact."""
+        """Restore work units that exist only in games.parquet, provided that this file is intact."""
         missing = {self.plan.whole(chunk) for chunk in self.missing()}
         if missing and (self.path / _GAMES).exists():
-            with suppress(ArenaError):  # the missing games are played again
+            with suppress(ArenaError):  # if the file is damaged, the games are played again
                 for chunk, games in self._games_of_joined():
                     if chunk in missing:
                         self._chunks.write(chunk, games.played, games.times)
 
     def join(self, form: str) -> Path:
-        """Write all games to one file, "parquet" or "jsonl", and the times to another; return the path of the games.
+        """Write all games to one file and the players' times to another, and return the path of the games.
 
-        Raise ArenaError, and write no file, if a work unit is missing, incomplete or damaged.
+        Args:
+            form: format of the games file, "parquet" or "jsonl".
+
+        Raises:
+            ArenaError: if a work unit is missing, incomplete or damaged. In this case no file is written.
         """
         path = self.path / f"games.{form}"
         if form == "jsonl":
@@ -400,7 +408,10 @@ class RunFolder:
         return path
 
     def times(self) -> list[dict[str, Any]]:
-        """Return the times of each player in each matchup, from the work units or, if removed, from times.json."""
+        """Return the times of each player in each matchup.
+
+        They are read from the work units, or from times.json if work units were removed.
+        """
         known = [(chunk.table, self._chunks.times(chunk)) for chunk in self.plan.chunks]
         if (self.path / _TIMES).exists() and not all(times for _, times in known):
             return [dict(entry.value) for entry in read_json(self.path / _TIMES, ArenaError).entries("players' times")]
@@ -423,7 +434,7 @@ def _joined(parts: Sequence[GameResults]) -> GameResults:
 
 
 def records_of(plan: Plan, chunks: Iterable[tuple[WorkUnit, WorkUnitGames]]) -> Iterator[Record]:
-    """Yield the record of every game of work units."""
+    """Yield the record of every game in work units."""
     for chunk, games in chunks:
         table, planned, played = plan.tables[chunk.table], games.schedule, games.played
         denied, scores, places = planned.disabled.denied.tolist(), played.scores.tolist(), played.places.tolist()
@@ -440,19 +451,19 @@ def records_of(plan: Plan, chunks: Iterable[tuple[WorkUnit, WorkUnitGames]]) -> 
 
 @lru_cache(maxsize=4096)
 def _config_of(table: MatchupPlan, covered: int, denied: tuple[int, ...]) -> Any:
-    """Return the configuration of a game with these disabled actions; one object for equal configurations."""
+    """Return the configuration of a game with the given disabled actions. Equal configurations share one object."""
     config = with_disabled(table.config, covered, denied)
     return table.config if config == table.config else config
 
 
 def _networks(plan: Plan) -> dict[str, str]:
-    """Return the current digest of each player's files, 16 hexadecimal digits."""
+    """Return the current digest of the files of each player, 16 hexadecimal digits."""
     found = {player: digest for table in plan.tables for player, digest in player_file_digests(table).items()}
     return {player: digest[:16] for player, digest in sorted(found.items())}
 
 
 def _check_extends(path: Path, existing: Plan, plan: Plan) -> None:
-    """Raise ArenaError unless a plan equals the existing one or extends it with more games."""
+    """Raise ArenaError unless a plan is equal to the existing plan or extends it with more games."""
     difference = _difference(without_game_counts(existing.to_dict()), without_game_counts(plan.to_dict()))
     if difference:
         raise ArenaError(f"{path}: holds another run: {difference}; choose another --out, or remove {path}")
@@ -466,7 +477,7 @@ def _check_extends(path: Path, existing: Plan, plan: Plan) -> None:
 
 
 def _difference(found: Any, expected: Any, where: str = "") -> str:
-    """Describe the first difference of two plans; empty if they are equal."""
+    """Describe the first difference between two plans. The result is empty if they are equal."""
     if isinstance(found, Mapping) and isinstance(expected, Mapping):
         keys: Iterable[Any] = [*expected, *(key for key in found if key not in expected)]
         pairs = [(f"{where}.{key}" if where else str(key), found.get(key), expected.get(key)) for key in keys]

@@ -1,4 +1,4 @@
-"""Play and validate a work unit (chunk), whose games depend only on the seed and the plan of its matchup.
+"""Play and validate work units (`chunks`). Their games depend only on the seed and the plan of the matchup.
 
 Letters in shapes: G games, S seats, B blocks.
 """
@@ -23,9 +23,9 @@ from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, encode_actio
 from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, WorkUnit, block_seating
 from helsinki_env.evaluation.play import DisabledActions, GameResults, deal_seeds, play_games
 
-#: Stream number of the line-up seeds, distinct from deals and the players' streams.
+#: Stream number for line-up seeds, distinct from those of deals and players.
 _LINEUPS = 2**33
-#: Stream number of the seeds of random action boards.
+#: Stream number for the seeds of random action boards.
 _BOARDS = 2**34
 
 
@@ -33,25 +33,25 @@ _BOARDS = 2**34
 class Schedule:
     """The games of a work unit before they are played."""
 
-    block: npt.NDArray[np.int64]  # number of the block within the line-up and of the deal, (G,)
+    block: npt.NDArray[np.int64]  # number of the block within the line-up, and of the deal, (G,)
     game: npt.NDArray[np.int64]  # number of the game within the line-up, (G,)
-    seeds: npt.NDArray[np.uint64]  # seed of the deal, (G,), as for `HelsinkiGame`
-    lineup_positions: npt.NDArray[np.int64]  # position in the line-up of the player in each seat, (G, S)
-    seating: npt.NDArray[np.int64]  # the player in each seat, (G, S), indices into the matchup's players
+    seeds: npt.NDArray[np.uint64]  # seed of each deal, (G,), as for `HelsinkiGame`
+    lineup_positions: npt.NDArray[np.int64]  # line-up position of the player in each seat, (G, S)
+    seating: npt.NDArray[np.int64]  # index into the matchup's players for each seat, (G, S)
     disabled: DisabledActions
 
 
 class ThinkingTime(NamedTuple):
-    """Thinking time, replaced actions and costs of a player; they are not reproducible."""
+    """Thinking time, replaced actions and costs of a player, which are not reproducible."""
 
     player: int  # index into the matchup's players
     seconds: float
-    decisions: int  # number of its actions
+    decisions: int  # number of actions taken by the player
     replaced_actions: ReplacedActions = ReplacedActions()
     usage: ModelUsage = ModelUsage()
 
     def add(self, other: ThinkingTime) -> ThinkingTime:
-        """Return the sum of two times of the same player."""
+        """Return the sum of this entry and another entry of the same player."""
         return ThinkingTime(
             self.player,
             self.seconds + other.seconds,
@@ -61,7 +61,7 @@ class ThinkingTime(NamedTuple):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary without the player; replaced actions and costs are omitted if there are none."""
+        """Return a dictionary without the player. Replaced actions and costs are omitted if there are none."""
         counts = self.replaced_actions.to_dict() | self.usage.to_dict()
         return {"seconds": self.seconds, "decisions": self.decisions, **counts}
 
@@ -72,31 +72,34 @@ class WorkUnitGames:
 
     schedule: Schedule
     played: GameResults
-    times: tuple[ThinkingTime, ...] = ()  # of the line-up's players; empty if unknown
+    times: tuple[ThinkingTime, ...] = ()  # one for each player in the line-up; empty if unknown
 
 
 def player_file_digests(table: MatchupPlan) -> dict[str, str]:
-    """Return the digests of the players' files by name; omit players without files."""
+    """Return the digest of each player's files by player name. Players without files are omitted."""
     found = {name: files_digest(name, table.config) for name in table.players}
     return {name: digest for name, digest in found.items() if digest is not None}
 
 
 @lru_cache(maxsize=256)
 def make_warm_player(spec: str, config: Any, digest: str | None = None) -> Player:
-    """Return a player after a warm-up action that loads and compiles it; PlayerError if its files have changed."""
+    """Return a player after a warm-up action that loads and compiles it.
+
+    Raises PlayerError if its files have changed.
+    """
     player = make_player(spec, config)
     if digest is not None and (found := files_digest(spec, config)) != digest:
         raise PlayerError(
             f"player {short_repr(spec)}: found files with digest {str(found)[:16]}, expected {digest[:16]} as at the "
             "start of the run; restore these files on every machine"
         )
-    if model_usage_of(player) is None:  # calls of a remote model cost money and load nothing
+    if model_usage_of(player) is None:  # calls to a remote model cost money and load nothing
         choose_action(player, spec_of(config).game(config, seed=0))
     return player
 
 
 def schedule_games(table: MatchupPlan, seed: int, chunk: WorkUnit) -> Schedule:
-    """Return the schedule of a work unit."""
+    """Return the schedule of the games in a work unit."""
     seats = table.seats
     blocks = np.arange(chunk.first, chunk.end)
     block = blocks.repeat(seats)
@@ -115,7 +118,10 @@ def schedule_games(table: MatchupPlan, seed: int, chunk: WorkUnit) -> Schedule:
 def play_work_unit(
     table: MatchupPlan, seed: int, chunk: WorkUnit, files: Mapping[str, str] | None = None
 ) -> WorkUnitGames:
-    """Play the games of a work unit; `files` are the digests of the players' files at the start of the run."""
+    """Play the games of a work unit.
+
+    `files` contains the digests of the players' files at the start of the run.
+    """
     games = schedule_games(table, seed, chunk)
     members, member = np.unique(table.lineups[chunk.lineup], return_inverse=True)
     lineup_seed = _lineup_seed(seed, chunk)
@@ -152,7 +158,7 @@ def _disabled(
     blocks: npt.NDArray[np.int64],
     positions: npt.NDArray[np.int64],
 ) -> DisabledActions:
-    """Return the disabled actions in the games of some blocks; line-up positions rotate through the seats."""
+    """Return the disabled actions in all games of the given blocks. Line-up positions rotate through the seats."""
     seats, config = table.seats, table.config
     covered = np.zeros((len(blocks), MAX_DENIABLE_IDS), np.bool_)
     covered[:, list(getattr(config, "covered", ()))] = True
@@ -177,7 +183,7 @@ def _disabled(
 
 
 def validate_games(games: WorkUnitGames, config: Any) -> None:
-    """Check that the results of games are possible under the plan; ArenaError names the game and its values."""
+    """Raise ArenaError unless game results are consistent with the plan. The message names the game and its values."""
     planned, played = games.schedule, games.played
     check_equal("places", played.places, _places(played, spec_of(config)), planned.game)
     disabled = planned.disabled.denied | planned.disabled.covered[:, None]
@@ -187,7 +193,7 @@ def validate_games(games: WorkUnitGames, config: Any) -> None:
 
 
 def check_equal(what: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], game: npt.NDArray[np.int64]) -> None:
-    """Raise ArenaError for the first game whose values differ; arrays are (G,) or (G, S)."""
+    """Raise ArenaError for the first game whose values differ, given arrays (G,) or (G, S)."""
     wrong = np.asarray(found != expected)
     if wrong.any():
         g = int(np.flatnonzero(wrong.reshape(len(game), -1).any(axis=1))[0])
@@ -196,7 +202,10 @@ def check_equal(what: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], 
 
 
 def _places(played: GameResults, spec: GameSpec) -> npt.NDArray[np.int64]:
-    """Return the ranks that follow from the points, (G, S); with a tiebreaker, `played.places` orders equal points."""
+    """Return the ranks that follow from the points, (G, S).
+
+    In games with a tiebreaker, `played.places` determines the order of seats with equal points.
+    """
     scores, places = played.scores, played.places
     if spec.ranks is not None:
         return spec.ranks(scores)

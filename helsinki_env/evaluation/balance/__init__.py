@@ -1,1 +1,1 @@
-"""Effects of disabled actions in any game, from games in which seats were denied actions at random."""
+"""Effects of disabled actions in any game, estimated from games in which seats were randomly denied actions."""

@@ -1,8 +1,8 @@
-"""Estimate the effects of single actions or abilities from a run that denied some of them to seats at random.
+"""Estimate the effects of single actions or abilities from a run in which seats were randomly denied some of them.
 
-The matchup's `boards` key defines the random restrictions. `helsinki_env.evaluation.balance.effects` estimates two
-effects: on winning, in a multinomial logit with seat effects, and on the margin in points, in a linear model. Intervals
-are simultaneous over all items that were denied in a matchup.
+The `boards` key of the matchup defines the random restrictions. `helsinki_env.evaluation.balance.effects` estimates the
+effect on winning in a multinomial logit model, and the effect on the margin in points in a linear model. Both models
+include seat effects. Intervals are simultaneous over all items that were denied in a matchup.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ class AblationEffect:
 
     name: str
     power: tuple[float, float, float]  # effect on the win rate in percentage points, simultaneous 95% interval
-    points: tuple[float, float, float]  # effect on the margin to the mean of the other seats, with its interval
-    denied: int  # number of seats that were denied it, over all games
-    used: float  # fraction of the seats with access that used or took it
+    points: tuple[float, float, float]  # effect on the margin over the mean of the other seats, with its interval
+    denied: int  # number of seats that were denied it, summed over all games
+    used: float  # fraction of seats with access to it that used or took it
 
 
 def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
     """Return the effects of all items that some seats of a matchup were denied.
 
     Raises:
-        RatingError: if nothing was denied, or effects are not identifiable.
+        RatingError: if nothing was denied or an effect is not identifiable.
     """
     names, ids, denied, covered = denied_items(table)
     used = (table.used[:, :, None] >> np.array(ids)) & 1 > 0
@@ -81,7 +81,7 @@ def denied_items(table: MatchupGames) -> tuple[list[str], list[int], npt.NDArray
     all_names = spec_of(table.config).deniable
     if not len(table):
         raise RatingError(f"table {table.name!r}: found no games yet, expected some (helsinki arena plays them)")
-    # An action that is covered whenever it is denied is not identifiable.
+    # The effect of an action that is covered whenever it is denied is not identifiable.
     ids = [number for number in all_names if ((table.denied & ~table.covered[:, None]) >> number & 1).any()]
     if not ids:
         raise RatingError(
@@ -94,7 +94,7 @@ def denied_items(table: MatchupGames) -> tuple[list[str], list[int], npt.NDArray
 
 
 def _intervals(values: Any, covariance: Any) -> list[tuple[float, float, float]]:
-    """Return the values with the ends of their simultaneous 95% intervals."""
+    """Return each value with the endpoints of its simultaneous 95% interval."""
     half = simultaneous_quantile(covariance) * np.sqrt(np.diag(covariance))
     return [(float(v), float(v - h), float(v + h)) for v, h in zip(values, half, strict=True)]
 
@@ -102,13 +102,13 @@ def _intervals(values: Any, covariance: Any) -> list[tuple[float, float, float]]
 def ablation_report_files(
     tables: Sequence[MatchupGames], name: str, title: str, provenance: Mapping[str, Any]
 ) -> tuple[dict[Path, bytes], dict[str, Any]]:
-    """Return a page with its figure, and the same results as data.
+    """Return the report page with its figure, and the same results as JSON-serializable data.
 
     Args:
-        tables: matchups of a run; those without games are omitted.
+        tables: the matchups of a run; matchups without games are omitted.
         name: prefix of the file names.
         title: title of the page.
-        provenance: seed, digest of the plan, environment, package, and command of the page.
+        provenance: seed, plan digest, environment and package versions, and the command.
 
     Raises:
         RatingError: if the effects of a matchup are not identifiable.
@@ -144,7 +144,7 @@ def ablation_report_files(
 
 
 def _section(table: MatchupGames, found: Sequence[AblationEffect]) -> Iterator[str]:
-    """Yield the paragraphs on a matchup."""
+    """Yield the paragraphs about a matchup."""
     names = ", ".join(code_span(player) for player in table.players)
     yield f"## {table.name}"
     missing = f"; {table.missing:,} more are planned and not played yet" if table.missing else ""
@@ -164,7 +164,7 @@ def _section(table: MatchupGames, found: Sequence[AblationEffect]) -> Iterator[s
 
 
 def _figure(tables: Sequence[MatchupGames], found: dict[str, list[AblationEffect]]) -> bytes:
-    """Draw the marginal effects with intervals, one row for each item, one color for each matchup."""
+    """Draw the marginal effects with their intervals, with one row per item and one color per matchup."""
     names = list(dict.fromkeys(one.name for table in tables for one in found[table.name]))
     mean = {
         name: np.mean([one.power[0] for some in found.values() for one in some if one.name == name]) for name in names

@@ -1,53 +1,53 @@
-"""Estimate the effects of being denied actions on the win rate and on the score margin, and their interactions.
+"""Estimate how being denied actions affects the win rate and the score margin, and how these effects interact.
 
-The design denies each seat of each game its own random set of actions. The probability that a seat wins is
-proportional to ``exp(seat effect - effects of the denied actions)``: a multinomial logit of the winner (McFadden 1974,
-"Conditional logit analysis of qualitative choice behavior"). The result is the average marginal effect: the change of a
-seat's win probability between having the action and being denied it, averaged over all seats of all games.
+The design denies each seat of each game its own random set of actions. The probability that a seat wins is proportional
+to ``exp(seat effect - effects of the denied actions)``. This is a multinomial logit model of the winner (McFadden 1974,
+"Conditional logit analysis of qualitative choice behavior"). The result is the average marginal effect: the difference
+in a seat's win probability between having the action and being denied it, averaged over all seats of all games.
 
-The likelihood contains only the winner. The Plackett-Luce model of whole rankings has tighter intervals, but it assumes
-that lower ranks depend on the actions as strongly as the first rank. In these games they depend on them less. Whole
-rankings therefore understate the effect on winning, by factors of about 1.15 with three players and 1.2 to 1.25 with
-four (docs/notes/effect-sizes.md). With two players the models are identical.
+The likelihood uses only the winner of each game. The Plackett-Luce model of whole rankings has tighter intervals, but
+it assumes that lower ranks depend on the actions as strongly as the first rank. In these games, they depend on the
+actions less strongly. Whole rankings therefore understate the effect on winning, by a factor of about 1.15 with three
+players and of 1.2 to 1.25 with four (docs/notes/effect-sizes.md). With two players the models are identical.
 
-Standard errors are sandwich estimates over blocks (games of one deal, all rotations of the seats; Huber 1967, White
-1982), converted to marginal effects by the delta method. Intervals are simultaneous over all actions. Their width comes
-from the distribution of the largest standardized error (Hothorn, Bretz and Westfall 2008, "Simultaneous inference in
-general parametric models").
+Standard errors are sandwich estimates over blocks (Huber 1967, White 1982), converted to marginal effects with the
+delta method. A block contains the games of one deal in all seat rotations. Intervals are simultaneous over all actions.
+Their width is based on the distribution of the largest standardized error (Hothorn, Bretz and Westfall 2008,
+"Simultaneous inference in general parametric models").
 
-**Margin.** A second outcome has less noise: a seat's *margin*, its score minus the mean score of the others. The linear
-model has seat effects, and the actions denied to the seat minus the mean of those denied to the others. It compares
-seats within games, because changes that affect all seats of a game equally cancel. If denying an action to a seat costs
-it b points and gives every other seat c points, the estimate is b + c. Standard errors are sandwich estimates over
-blocks (Liang and Zeger 1986, "Longitudinal data analysis using generalized linear models", Biometrika 73) with the
-usual small-sample factor (Cameron and Miller 2015, "A practitioner's guide to cluster-robust inference", Journal of
-Human Resources 50): D / (D - 1) * (N - 1) / (N - K).
+**Margin.** A second, less noisy outcome is the *margin* of a seat: its score minus the mean score of the others. The
+regressors of the linear model are the seat, and the actions denied to the seat minus the mean of those denied to the
+others. The model compares seats within games, because changes that affect all seats of a game equally cancel out. If
+denying an action to a seat costs it b points and gives every other seat c points, the estimate is b + c. Standard
+errors are sandwich estimates over blocks (Liang and Zeger 1986, "Longitudinal data analysis using generalized linear
+models", Biometrika 73) with the usual small-sample factor (Cameron and Miller 2015, "A practitioner's guide to
+cluster-robust inference", Journal of Human Resources 50): D / (D - 1) * (N - 1) / (N - K).
 
 **Interactions.** A linear model of the win rate estimates complements, substitutes and Shapley values. The outcome of a
-seat is 1 for first rank, else 0, minus 1 / S. The regressors are the seat, and the actions and pairs of actions denied
-to it minus the mean of those denied to the others. Standard errors are those of the margin.
+seat is its win (1 for the first rank, otherwise 0) minus 1 / S. The regressors are the seat, and the actions and pairs
+of actions denied to it minus the mean of those denied to the others. Standard errors are computed as for the margin.
 
 **Coalition game.** Let v(T) be the win rate, in %, of a seat that may use the set T of actions, regardless of the other
-seats' actions. With N the set of all actions, the fit is
+seats' actions. If N is the set of all actions, the fitted model is
 
     v(T) = v(N) - sum of single[i] over i not in T + sum of pair[i, j] over pairs {i, j} not in T
 
-`single[i]` = v(N) - v(N without i) is what action i adds to all others. `pair[i, j]` = v(T with i and j) - v(T with i)
-- v(T with j) + v(T) is the same for every T (the game is 2-additive; Grabisch 1997, "k-order additive discrete fuzzy
-measures and their representation", Fuzzy Sets and Systems 92). Positive values mean complements, negative values
-substitutes. The Shapley value of i (Shapley 1953, "A value for n-person games") is its average contribution when a seat
-receives the actions one by one in random order:
+Here `single[i]` = v(N) - v(N without i) is the gain from adding action i to all others. The pair effect `pair[i, j]` =
+v(T with i and j) - v(T with i) - v(T with j) + v(T) is the same for every T: the game is 2-additive (Grabisch 1997,
+"k-order additive discrete fuzzy measures and their representation", Fuzzy Sets and Systems 92). Positive values
+indicate complements, negative values substitutes. The Shapley value of i (Shapley 1953, "A value for n-person games")
+is its average contribution when a seat receives the actions one by one in random order:
 
     shapley[i] = single[i] - sum of pair[i, j] over j / 2
 
-The Shapley values sum to v(N) - v(nothing).
+The Shapley values sum to v(N) - v(empty set).
 
-Win rates are nonlinear, so the linear model gives two actions with strong effects a small spurious pair effect: about a
-tenth of a percentage point with three seats and effects of three points each.
+Win rates are nonlinear, so the linear model assigns a small spurious pair effect to two actions with strong effects:
+about a tenth of a percentage point with three seats and effects of three percentage points each.
 
-Errors and intervals require thousands of blocks. With 800 blocks for 120 coefficients, the intervals of single actions
-and pairs have nominal coverage, but those of Shapley values cover 93 to 94% instead of 95%. Only blocks with sets of
-random sizes identify absolute values.
+Reliable errors and intervals require thousands of blocks. With 800 blocks for 120 coefficients, the intervals of single
+actions and pairs have nominal coverage, but those of Shapley values cover 93 to 94% instead of 95%. Absolute values are
+identified only by blocks in which the number of denied actions is random.
 
 Letters in shapes: G games, S seats, A actions, P pairs, K parameters, D blocks, R resamples.
 """
@@ -82,19 +82,19 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AblationGames:
-    """Games in which seats were denied actions; games of different blocks are independent."""
+    """Games in which seats were denied actions. Games of different blocks are independent."""
 
     denied: npt.NDArray[np.bool_]  # actions denied to each seat, (G, S, A)
-    places: npt.NDArray[np.integer]  # rank by seat, 0 is first, (G, S); ties as in `rating.plackett_luce`
+    places: npt.NDArray[np.integer]  # rank of each seat (0 is first), (G, S); ties as in `rating.plackett_luce`
     block: npt.NDArray[np.int64]  # block of each game, (G,)
 
 
 @dataclass(frozen=True)
 class MarginEffects:
-    """Effects of having an action instead of being denied it on the margin, in points."""
+    """Effects on the margin, in points, of having an action instead of being denied it."""
 
     power: Array  # float64 (A,)
-    covariance: Array  # of `power`, float64 (A, A)
+    covariance: Array  # covariance of `power`, float64 (A, A)
     blocks: int
     games: int
 
@@ -106,14 +106,14 @@ class MarginEffects:
 
 @dataclass(frozen=True)
 class WinEffects(MarginEffects):
-    """Average marginal effects on winning, in percentage points of the win rate."""
+    """Average marginal effects of having an action on the win rate, in percentage points."""
 
     seat: Array  # win rate of each seat when nothing is denied, in %, float64 (S,)
-    fit: Fit  # parameters: S - 1 seat effects, then the effects of being denied each action
+    fit: Fit  # the parameters are S - 1 seat effects, then the effects of being denied each action
 
 
 def ablation_features(study: AblationGames) -> Array:
-    """Return the features of each seat: seat effects that sum to zero, then denied actions, float64 (G, S, K)."""
+    """Return the features of each seat, float64 (G, S, K): sum-to-zero coding of the seat, then its denied actions."""
     games, seats, actions = study.denied.shape
     features = np.zeros((games, seats, seats - 1 + actions))
     features[:, : seats - 1, : seats - 1] = np.eye(seats - 1)
@@ -123,7 +123,7 @@ def ablation_features(study: AblationGames) -> Array:
 
 
 def win_probabilities(features: Array, theta: Array) -> Array:
-    """Return the probability that each seat finishes first, float64 (G, S), for features (G, S, K)."""
+    """Return the probability of finishing first for each seat, float64 (G, S), given features (G, S, K)."""
     utility = features @ theta
     odds = np.exp(utility - utility.max(axis=1, keepdims=True))
     chances: Array = odds / odds.sum(axis=1, keepdims=True)
@@ -143,11 +143,12 @@ def estimate_win_effects(study: AblationGames, depth: int | None = 1) -> WinEffe
 
     Args:
         study: the games.
-        depth: number of ranks in the likelihood: 1 for the winner, None for the whole ranking. With more than two seats
-            the whole ranking is biased if lower ranks depend on the actions less than the first rank.
+        depth: number of ranks in the likelihood: 1 for the winner only, None for the whole ranking. With more than two
+            seats, estimates from the whole ranking are biased if lower ranks depend less on the actions than the first
+            rank.
 
     Raises:
-        RatingError: if there is only one block, or effects are not identifiable.
+        RatingError: if there is only one block or an effect is not identifiable.
     """
     games, seats, actions = study.denied.shape
     features = ablation_features(study)
@@ -168,9 +169,9 @@ def estimate_win_effects(study: AblationGames, depth: int | None = 1) -> WinEffe
 
 
 def marginal_effects(features: Array, theta: Array, seats: int) -> tuple[Array, Array]:
-    """Return the average marginal effect of having each action, (A,), and its derivative by theta, (A, K).
+    """Return the average marginal effect of having each action, (A,), and its derivative with respect to theta, (A, K).
 
-    If a seat with win probability p is denied an action of effect t, p changes to p e^t / (1 - p + p e^t).
+    If a seat with win probability p is denied an action with coefficient t, p changes to p e^t / (1 - p + p e^t).
     """
     actions = len(theta) - (seats - 1)
     chance = win_probabilities(features, theta)
@@ -180,7 +181,7 @@ def marginal_effects(features: Array, theta: Array, seats: int) -> tuple[Array, 
     for action in range(actions):
         k = seats - 1 + action
         denied = features[:, :, k] > 0
-        # Odds of the seat with and without the action, regardless of the game's restrictions.
+        # Log odds of the seat with the action, whether or not it was denied in the game.
         log_odds = np.log(chance) - np.log1p(-chance)
         with_it = log_odds - theta[k] * denied
         has, lacks = 1 / (1 + np.exp(-with_it)), 1 / (1 + np.exp(-(with_it + theta[k])))
@@ -194,14 +195,15 @@ def marginal_effects(features: Array, theta: Array, seats: int) -> tuple[Array, 
     return power, slope
 
 
-#: Number of draws for a quantile, whose Monte Carlo error is about 0.006, and its number of decimals.
+#: Number of draws for a quantile (its Monte Carlo error is about 0.006), and number of decimals to which it is rounded.
 _DRAWS, _DECIMALS = 200_000, 2
 
 
 def simultaneous_quantile(covariance: Array, level: float = 0.95) -> float:
     """Return the half-width, in standard errors, of intervals that cover all A estimates with probability `level`.
 
-    It is a quantile of the largest absolute error of normal draws with the covariance of the estimates, float64 (A, A).
+    The half-width is a quantile of the largest absolute standardized error in normal draws with the given covariance of
+    the estimates, float64 (A, A).
     """
     error = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(error, error)
@@ -211,7 +213,7 @@ def simultaneous_quantile(covariance: Array, level: float = 0.95) -> float:
     largest = np.concatenate(
         [np.abs(generator.standard_normal((10_000, len(root))) @ root.T).max(axis=1) for _ in range(_DRAWS // 10_000)]
     )
-    # Rounding hides the Monte Carlo error and differences between thread counts.
+    # Rounding hides Monte Carlo error and differences between thread counts.
     return round(max(float(np.quantile(largest, level)), float(stats.norm.ppf(0.5 + level / 2))), _DECIMALS)
 
 
@@ -220,13 +222,13 @@ class LeastSquares:
     """A fitted linear model."""
 
     theta: Array  # coefficients, float64 (K,)
-    covariance: Array  # of theta, cluster-robust over blocks, float64 (K, K)
+    covariance: Array  # covariance of `theta`, cluster-robust over blocks, float64 (K, K)
     factor: float  # small-sample factor included in `covariance`
     blocks: int
 
 
 def against_others(values: npt.NDArray[np.generic]) -> Array:
-    """Return each seat's value minus the mean of the other seats in the game, float64, for values (G, S, ...)."""
+    """Return each seat's value minus the mean of the other seats in its game, float64, given values (G, S, ...)."""
     seats = values.shape[1]
     own = values.astype(np.float64)
     difference: Array = (own - own.mean(axis=1, keepdims=True)) * (seats / (seats - 1))
@@ -234,9 +236,9 @@ def against_others(values: npt.NDArray[np.generic]) -> Array:
 
 
 def contrasts(denied: npt.NDArray[np.generic]) -> Array:
-    """Return features that compare seats within games, float64 (G, S, S - 1 + N), given N restrictions.
+    """Return features that compare the seats of a game, float64 (G, S, S - 1 + N), given N restrictions per seat.
 
-    They are seat effects that sum to zero, then the seat's restrictions minus the mean of the other seats.
+    The features are the sum-to-zero coding of the seat, then its restrictions minus the mean of the other seats.
     """
     games, seats, _ = denied.shape
     seat = np.concatenate([np.eye(seats - 1), np.full((1, seats - 1), -1.0)])
@@ -246,12 +248,12 @@ def contrasts(denied: npt.NDArray[np.generic]) -> Array:
 def least_squares(features: Array, outcome: Array, block: npt.NDArray[np.int64]) -> LeastSquares | None:
     """Fit a linear model by least squares; return None if the games do not identify all coefficients.
 
-    Features, float64 (G, S, K), and outcome, float64 (G, S), sum to zero over the seats of every game.
+    The features, float64 (G, S, K), and the outcome, float64 (G, S), sum to zero over the seats of every game.
     """
     games, seats, k = features.shape
     _, unit = np.unique(block, return_inverse=True)
     blocks = int(unit.max()) + 1
-    # A block repeats its sets in every seat, and the last seat of a game follows from the others.
+    # All games of a block have the same sets, and the last seat of a game follows from the others.
     observations = blocks * (seats - 1)
     rows = features.reshape(-1, k)
     gram = rows.T @ rows
@@ -270,7 +272,10 @@ def least_squares(features: Array, outcome: Array, block: npt.NDArray[np.int64])
 def estimate_margin_effects(
     denied: npt.NDArray[np.bool_], scores: npt.NDArray[np.integer], block: npt.NDArray[np.int64]
 ) -> MarginEffects:
-    """Estimate the effects of actions on the margin, given final points (G, S); RatingError if not identifiable."""
+    """Estimate the effects of actions on the margin, given final points (G, S).
+
+    Raises RatingError if an effect is not identifiable.
+    """
     games, seats, _ = denied.shape
     model = least_squares(contrasts(denied), against_others(scores), block)
     if model is None:
@@ -284,7 +289,7 @@ def estimate_margin_effects(
     return MarginEffects(-model.theta[own], model.covariance[own, own], model.blocks, games)
 
 
-#: Blocks whose sums of squares are in memory at a time, some ten MB.
+#: Number of blocks whose sums of squares are held in memory together, about ten MB.
 _CHUNK = 256
 
 
@@ -292,7 +297,8 @@ _CHUNK = 256
 class Interactions:
     """Effects of single actions and pairs, in percentage points of the win rate.
 
-    P values are two-sided, for the null hypothesis of no effect, by Student's t with D - 1 degrees of freedom.
+    P values are two-sided, for the null hypothesis of no effect, from Student's t distribution with D - 1 degrees of
+    freedom.
     """
 
     single: Array  # effect of an action when all others are available, float64 (A,)
@@ -300,21 +306,21 @@ class Interactions:
     single_p: Array
     pair: Array  # joint effect minus the separate effects, float64 (A, A), symmetric with zero diagonal
     pair_error: Array
-    pair_p: Array  # with unit diagonal
-    shapley: Array  # average effect over random orders, float64 (A,)
-    shapley_low: Array  # lower end of its interval, from resampled blocks
+    pair_p: Array  # p values, float64 (A, A), with unit diagonal
+    shapley: Array  # average contribution over random orders, float64 (A,)
+    shapley_low: Array  # lower endpoint of its interval, from resampled blocks
     shapley_high: Array
     blocks: int
     games: int
 
     @property
     def pair_adjusted(self) -> Array:
-        """`pair_p` adjusted over all pairs by Benjamini and Hochberg (false discovery rate), float64 (A, A)."""
+        """`pair_p` adjusted over all pairs with the Benjamini-Hochberg method, float64 (A, A)."""
         one, two = np.triu_indices(len(self.single), 1)
         return _symmetric(stats.false_discovery_control(self.pair_p[one, two]), len(self.single), 1.0)
 
     def value(self, available: npt.NDArray[np.bool_]) -> Array:
-        """Return v(T) - v(N), float64 (...), for sets T of available actions, bool (..., A)."""
+        """Return v(T) - v(N), float64 (...), given sets T of available actions, bool (..., A)."""
         lacks = (~available).astype(np.float64)
         value: Array = ((lacks @ self.pair) * lacks).sum(axis=-1) / 2 - lacks @ self.single
         return value
@@ -323,11 +329,13 @@ class Interactions:
 def estimate_interactions(
     study: AblationGames, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> Interactions:
-    """Fit the effects of single actions and all pairs; RatingError if the games do not identify all pairs.
+    """Fit the effects of single actions and all pairs.
 
-    The intervals of Shapley values come from the Bayesian bootstrap (Rubin 1981, Annals of Statistics 9): each of the
-    `resamples` gives the blocks random exponential weights, so that it identifies all pairs. The intervals include the
-    small-sample factor of the standard errors.
+    Raises RatingError if the games do not identify all pairs.
+
+    The intervals of Shapley values come from the Bayesian bootstrap (Rubin 1981, Annals of Statistics 9). Each of the
+    `resamples` assigns random exponential weights to the blocks, so every resample identifies all pairs. The intervals
+    include the small-sample factor of the standard errors.
     """
     games, seats, actions = study.denied.shape
     one, two = np.triu_indices(actions, 1)
@@ -340,7 +348,7 @@ def estimate_interactions(
     error = np.sqrt(np.diag(model.covariance))
     p = 2 * stats.t.sf(np.abs(model.theta / error), model.blocks - 1)
     alone, both = slice(seats - 1, seats - 1 + actions), slice(seats - 1 + actions, None)
-    # Shapley values are linear in the coefficients, which are effects of denial and thus have the opposite sign.
+    # Shapley values are linear in the coefficients, which have the opposite sign because they are effects of denial.
     shapley = np.zeros((actions, features.shape[2]))
     shapley[:, alone] = -np.eye(actions)
     pairs = np.arange(len(one))
@@ -349,7 +357,7 @@ def estimate_interactions(
     resampled = weighted_least_squares(features, outcome, study.block, weights)
     drawn = (resampled - model.theta) @ shapley.T * np.sqrt(model.factor)
     ends = [0.5 - level / 2, 0.5 + level / 2]
-    # Other definitions of a percentile give too narrow intervals for few resamples.
+    # With few resamples, other definitions of a percentile give intervals that are too narrow.
     low, high = np.quantile(drawn, ends, axis=0, method="weibull") + shapley @ model.theta
     return Interactions(
         single=-model.theta[alone],
@@ -367,7 +375,7 @@ def estimate_interactions(
 
 
 def _why_unidentified(study: AblationGames) -> str:
-    """Return a message with the setting of the design that prevents the identification of pairs."""
+    """Return an error message about the design setting that prevents the identification of pairs."""
     games, seats, actions = study.denied.shape
     sizes = np.unique(study.denied.sum(axis=2)).tolist()
     expected = f"expected that all {actions * (actions - 1) // 2} pairs of actions can be separated"
@@ -387,9 +395,9 @@ def _why_unidentified(study: AblationGames) -> str:
 
 
 def weighted_least_squares(features: Array, outcome: Array, block: npt.NDArray[np.int64], weights: Array) -> Array:
-    """Return weighted least-squares coefficients, float64 (R, K), for R sets of block weights, float64 (R, D).
+    """Return the weighted least-squares coefficients, float64 (R, K), for R sets of block weights, float64 (R, D).
 
-    Weights are in ascending order of the block numbers.
+    The weights are in ascending order of block numbers.
     """
     _, seats, k = features.shape
     _, unit, counts = np.unique(block, return_inverse=True, return_counts=True)
@@ -403,7 +411,7 @@ def weighted_least_squares(features: Array, outcome: Array, block: npt.NDArray[n
         games = order[first[begin] : first[begin] + counts[part].sum()]
         own = unit.ravel()[games] - begin
         index = np.arange(len(games)) + first[begin] - first[part][own]
-        # Interrupted runs have blocks with fewer games: pad these with zeros.
+        # After an interrupted run, some blocks have fewer games: pad them with zeros.
         shape = (len(counts[part]), int(counts[part].max()), seats)
         x, y = np.zeros((*shape, k)), np.zeros(shape)
         x[own, index], y[own, index] = features[games], outcome[games]
@@ -417,7 +425,7 @@ def weighted_least_squares(features: Array, outcome: Array, block: npt.NDArray[n
 
 
 def _symmetric(values: Array, actions: int, diagonal: float) -> Array:
-    """Return a symmetric matrix (A, A) from the values of all pairs, (P,)."""
+    """Return the symmetric matrix (A, A) with the given values of all pairs, (P,)."""
     matrix = np.full((actions, actions), diagonal)
     one, two = np.triu_indices(actions, 1)
     matrix[one, two] = matrix[two, one] = values

@@ -1,16 +1,17 @@
-"""Test which conclusions depend on reconstructed facts by games with alternatives to uncertain components.
+"""Test which conclusions depend on reconstructed facts by playing with alternatives to uncertain components.
 
 Some facts of the published components are reconstructed (marked [D] in the component files). A sensitivity analysis
-plays the same matchups with the reference components and with alternatives. Each alternative is a component file with
-one changed fact and the reason why it is plausible. Three kinds of conclusions of the reference are checked in each
-alternative:
+plays the same matchups with the reference components and with alternatives. Each alternative is a component file that
+changes one fact and states why the change is plausible. Three kinds of conclusions from games with the reference are
+checked with each alternative:
 
-- an action or ability has a larger, or smaller, effect than the mean (matchups with random `boards`);
-- one player is stronger than the next (matchups of several players);
-- a seat wins more, or less, often than by chance.
+- an action or ability has a larger or smaller effect than the mean (matchups with random `boards`);
+- one player is stronger than the next (matchups between several players);
+- a seat wins more or less often than expected by chance.
 
-A conclusion *holds* in an alternative if its 95% interval there lies on the same side of 0. It is *contradicted* if the
-interval lies on the other side, and *open* otherwise. The report also contains points and rounds.
+A conclusion *holds* with an alternative if its 95% interval lies on the same side of 0 as with the reference. It is
+*contradicted* if the interval lies on the other side, and *open* otherwise. The report also contains the mean points
+and rounds.
 """
 
 from __future__ import annotations
@@ -49,34 +50,34 @@ Array = npt.NDArray[np.float64]
 
 
 class SensitivityError(UserError):
-    """Invalid sensitivity analysis; the message names file, key, value found and value expected."""
+    """Invalid sensitivity analysis. The message names the file, the key, the value found and the value expected."""
 
 
 @dataclass(frozen=True)
 class Alternative:
     """A component file that changes one reconstructed fact."""
 
-    components: str  # name of the file
+    components: str  # file name
     fact: str
-    reason: str  # why the change is plausible
+    reason: str  # reason why the change is plausible
 
 
 @dataclass(frozen=True)
 class SensitivityConfig:
-    """The matchups of a sensitivity analysis, to be played with the reference and with each alternative."""
+    """Configuration of a sensitivity analysis: its matchups are played with the reference and with each alternative."""
 
     name: str
     seed: int
     reference: str  # component file
     alternatives: tuple[Alternative, ...]
-    tables: tuple[Mapping[str, Any], ...]  # as in a tournament file, without components
+    tables: tuple[Mapping[str, Any], ...]  # matchups as in a tournament file, without components
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> SensitivityConfig:
-        """Return the analysis in a file, given its path or its name in ``configs/sensitivity``.
+        """Read an analysis from a file, given its path or its name in ``configs/sensitivity``.
 
         Raises:
-            SensitivityError: names file, key, value found and value expected.
+            SensitivityError: if the file is invalid; the message names the file, the key and both values.
             ArenaError: if a matchup is invalid.
             PlayerError: if the file names code and is not trusted.
         """
@@ -103,7 +104,7 @@ class SensitivityConfig:
 
     @property
     def plan(self) -> Plan:
-        """The tournament with every matchup for every component file."""
+        """The tournament, with every matchup for every component file."""
         tables = [
             {**table, "name": _matchup(table["name"], components), "game": {**table["game"], "components": components}}
             for table in self.tables
@@ -113,7 +114,7 @@ class SensitivityConfig:
 
 
 def _table(entry: Node) -> Mapping[str, Any]:
-    """Return a matchup of the file, whose game has no components."""
+    """Return a matchup of the file. Its game must not set components."""
     table: dict[str, Any] = entry.mapping().value
     entry["name"].text("the name of the matchup")
     if "components" in entry["game"].mapping().value:
@@ -131,12 +132,12 @@ def _matchup(table: str, components: str) -> str:
 def sensitivity_results(
     config: SensitivityConfig, games: Sequence[MatchupGames], provenance: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the results as plain data.
+    """Return the results as JSON-serializable data.
 
     Args:
         config: the analysis.
-        games: its games, from `load_run`; matchups without games are omitted.
-        provenance: environment, package, digest of the plan, and command.
+        games: the games of the analysis, from `load_run`; matchups without games are omitted.
+        provenance: environment and package versions, plan digest, and the command.
     """
     played = {table.name: table for table in games if len(table)}
     tables = []
@@ -156,7 +157,7 @@ def sensitivity_results(
 
 
 def _measured(games: MatchupGames) -> dict[str, Any]:
-    """Return the estimates of a matchup: claims (estimates to compare with 0, 95% intervals), points, rounds."""
+    """Return the games, mean points, mean rounds, and claims (estimates with 95% intervals) of a matchup."""
     claims: dict[str, list[float]] = {}
     if games.denied.any() and len((found := denied_items(games))[0]) > 1:
         names, _, denied, _ = found
@@ -184,7 +185,7 @@ def _measured(games: MatchupGames) -> dict[str, Any]:
 
 
 def _mean(by_deal: Array) -> tuple[Array, Array]:
-    """Return means over deals, (N,) for values (D, N), with the half widths of their 95% intervals."""
+    """Return means over deals, (N,), and the half-widths of their 95% intervals, given values (D, N)."""
     deals = len(by_deal)
     return by_deal.mean(axis=0), student_quantile(deals) * by_deal.std(axis=0, ddof=1) / np.sqrt(deals)
 
@@ -194,7 +195,7 @@ def _intervals(names: Sequence[str], values: Array, half: Array) -> dict[str, li
 
 
 def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the conclusions of the reference in a matchup, each with the alternatives by result."""
+    """Yield the conclusions of the reference in a matchup, each with the alternatives grouped by result."""
     others = {name: found["claims"] for name, found in table["measured"].items() if name != reference}
     for claim, (value, low, high) in table["measured"][reference]["claims"].items():
         if low <= 0 <= high:
@@ -230,10 +231,10 @@ _METHOD = (
 
 
 def sensitivity_report_files(data: Mapping[str, Any], name: str, title: str) -> dict[Path, bytes]:
-    """Return the page of an analysis and its figures.
+    """Return the report page of an analysis and its figures.
 
     Args:
-        data: results of `sensitivity_results`.
+        data: the results from `sensitivity_results`.
         name: prefix of the file names.
         title: title of the page.
     """
@@ -278,7 +279,7 @@ _RESULTS = ("holds", "open", "contradicted")
 
 
 def _alternatives(data: Mapping[str, Any]) -> str:
-    """Return the table of alternatives, with points and rounds of the first matchup."""
+    """Return the table of alternatives, with mean points and rounds in every matchup."""
     rows = []
     for one in ({"components": data["reference"], "fact": "", "reason": ""}, *data["alternatives"]):
         name = one["components"]
@@ -313,7 +314,7 @@ def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _figure(table: Mapping[str, Any], reference: str) -> bytes:
-    """Draw the estimates of a matchup: the reference with intervals, each alternative as a dot."""
+    """Draw the estimates of a matchup: the reference with intervals, and each alternative as a dot."""
     measured = table["measured"]
     claims = sorted(measured[reference]["claims"].items(), key=lambda item: item[1][0])
     with styled_figure(1, 1, 6.4, 0.9 + 0.26 * len(claims)) as (figure, panels):

@@ -1,4 +1,4 @@
-"""The gauntlet: rate any player on a fixed scale, against fixed opponents on fixed deals."""
+"""Gauntlets rate any player on a fixed scale, in games against fixed opponents on fixed deals."""
 
 from helsinki_env.data import UserError
 
@@ -6,4 +6,4 @@ __all__ = ["GauntletError"]
 
 
 class GauntletError(UserError):
-    """Invalid gauntlet or certificate; the message gives value found, value expected and remedy."""
+    """Invalid gauntlet or certificate. The message states the value found, the value expected and a remedy."""

@@ -1,15 +1,16 @@
-"""Certificates: the results of a player in a gauntlet, with the data to verify them.
+"""Certificates of a player's results in a gauntlet, with the data needed to verify them.
 
-A certificate has two parts. ``certified`` is reproducible from player and stage: the gauntlet, the digest of every work
-unit, the ranks in each game, and the resulting ratings. ``measured`` has the thinking time and the number of replaced
-actions, which cannot be verified later.
+A certificate has two parts. ``certified`` is reproducible from the player and the stage. It holds the gauntlet, the
+digest of every work unit, the ranks in each game, and the resulting ratings. ``measured`` holds the thinking time and
+the number of illegal, late or failed actions that were replaced by random ones. These numbers cannot be verified later.
 
-The digest of a certificate detects only accidental changes, because anyone can compute it. Verification recomputes the
+Anyone can compute the digest of a certificate, so it detects only accidental changes. Verification recomputes the
 results from the ranks and replays games.
 
-**Sealed evaluations.** The deals of a gauntlet are public, so a player may be trained on them, or be the best of many
-tries. A *seal* fixes player, files, gauntlet, stage and package before the deals are known, and the source of a text,
-such as a round of a public random beacon at a later date. The deals depend on the seal and on that text.
+**Sealed evaluations.** The deals of a gauntlet are public, so a player may have been trained on them or selected as the
+best of many tries. A *seal* is a commitment made before the deals are known. It fixes the player, its files, the
+gauntlet, the stage, the package, and the source of a text. The source may be a future round of a public random beacon.
+The deals depend on the seal and on the text.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from helsinki_env.utils.files import is_file, write_json
 __all__ = ["SEAL_FILE", "check_seal", "combined_rating", "seal_gauntlet", "seal_of", "unseal", "write_seal"]
 
 COUNTED_PREFIX = "counted:"
-"""Prefix of the player's name in the plan, which replaces and counts illegal actions."""
+"""Prefix of the player's name in the plan. Illegal actions of a player with this prefix are replaced and counted."""
 RATED_PLAYER = 0
 """Index of the rated player among the players of a matchup."""
 _FORMAT = 1
@@ -57,7 +58,11 @@ def make_certificate(
     run: Path,
     sealed: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the certificate of a finished run with seal, source and text, if any; GauntletError if it is invalid."""
+    """Return the certificate of a finished run.
+
+    `sealed` holds the seal, source and text of a sealed evaluation. Raises GauntletError if games are missing or the
+    player's files have changed.
+    """
     folder = RunFolder.open(run)
     plan, played = folder.plan, list(folder.games())
     if missing := plan.games - sum(len(games.played.rounds) for _, games in played):
@@ -91,7 +96,7 @@ def make_certificate(
 
 
 def work_unit_entry(chunk: WorkUnit, games: WorkUnitGames) -> dict[str, Any]:
-    """Return the entry of a work unit: the digest of its games, and their ranks by seat."""
+    """Return the certificate entry of a work unit: the digest of its games, and the rank of each seat in each game."""
     places = " ".join("".join(map(str, row)) for row in games.played.places.tolist())
     return {"chunk": chunk.name, "sha256": hashlib.sha256(encode_results(games.played)).hexdigest(), "places": places}
 
@@ -102,7 +107,7 @@ def games_digest(chunks: Sequence[str]) -> str:
 
 
 def decode_ranks(entry: Node, games: int, seats: int) -> npt.NDArray[np.int64]:
-    """Decode the ranks in the entry of a work unit, int64 (games, seats)."""
+    """Decode the ranks in a certificate entry of a work unit, int64 (games, seats)."""
     value = entry.value
     rows = value.split(" ") if isinstance(value, str) else []
     if len(rows) != games or any(len(row) != seats or not row.isascii() or not row.isdigit() for row in rows):
@@ -129,7 +134,7 @@ def _measured(folder: RunFolder) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Games:
-    """The games of one matchup."""
+    """Seating, ranks and deals of the games in one matchup."""
 
     seating: npt.NDArray[np.int64]  # (G, S)
     places: npt.NDArray[np.integer]  # (G, S)
@@ -139,9 +144,9 @@ class _Games:
 def gauntlet_results(
     plan: Plan, pins: ReferenceRatings, chunks: Iterable[tuple[WorkUnit, npt.NDArray[np.integer]]]
 ) -> dict[str, Any]:
-    """Return a player's ratings, overall and by matchup, and its scores against opponents as plain data.
+    """Return a player's ratings, overall and by matchup, and its scores against opponents as JSON-serializable data.
 
-    `chunks` are all work units with the ranks by seat, (G, S).
+    `chunks` yields every work unit with the rank of each seat, (G, S).
     """
     played: list[list[_Games]] = [[] for _ in plan.tables]
     for chunk, places in chunks:
@@ -165,7 +170,7 @@ def gauntlet_results(
 
 
 def expected_opponent_scores(plan: Plan, pins: ReferenceRatings, ratings: Sequence[float]) -> dict[str, float]:
-    """Return the expected score against each opponent, given the player's Elo rating in each matchup."""
+    """Return the expected score against each opponent by name, given the player's Elo rating in each matchup."""
     scores: dict[str, list[npt.NDArray[np.float64]]] = {}
     for chunk in plan.chunks:
         table = plan.tables[chunk.table]
@@ -193,14 +198,14 @@ def _anchored_games(games: _Games, table: MatchupPlan, pins: ReferenceRatings) -
 
 
 def _plain(rating: AnchoredRating) -> dict[str, Any]:
-    """Return a rating as plain data, with None for an unbounded end of its interval."""
+    """Return a rating as JSON-serializable data, with None for unbounded endpoints of its interval."""
     elo = {name: getattr(rating, name) for name in ("rating", "low", "high")}
     rounded = {name: round(value, 1) if np.isfinite(value) else None for name, value in elo.items()}
     return {**rounded, "games": rating.games, "decks": rating.decks}
 
 
 def _share(decks: npt.NDArray[np.int64], happened: npt.NDArray[np.float64]) -> dict[str, float]:
-    """Return a proportion with its interval over deals."""
+    """Return a proportion with its 95% interval, where deals are the independent units."""
     _, unit = np.unique(decks, return_inverse=True)
     interval = proportion_interval(
         np.bincount(unit, happened)[:, None].astype(np.float64), np.bincount(unit).astype(np.float64)[:, None]
@@ -214,7 +219,7 @@ def _won(games: _Games) -> dict[str, Any]:
 
 
 def _opponents(plan: Plan, tables: Sequence[_Games]) -> list[dict[str, Any]]:
-    """Return the score against each opponent: the fraction of meetings in which the player is ahead, ties as half."""
+    """Return the score against each opponent: the fraction of meetings in which the player is ahead (ties: half)."""
     ahead: dict[str, list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]] = {}
     for number, games in enumerate(tables):
         own = np.take_along_axis(games.places, (games.seating == RATED_PLAYER).argmax(axis=1)[:, None], axis=1)
@@ -229,7 +234,7 @@ def _opponents(plan: Plan, tables: Sequence[_Games]) -> list[dict[str, Any]]:
     return results
 
 
-#: Relative tolerance for numbers from another machine.
+#: Relative tolerance for numbers computed on another machine.
 _TOLERANCE = 1e-4
 _MAX_VALUE = 1e6
 _REMEDY = "use the version that made the certificate"
@@ -237,19 +242,19 @@ _REMEDY = "use the version that made the certificate"
 
 @dataclass(frozen=True)
 class UnverifiedCertificate:
-    """A consistent certificate whose games are not replayed yet."""
+    """A certificate that is consistent, but whose games have not been replayed yet."""
 
     path: Path
-    player: str  # the player that replays the games
-    named: str  # the player in the certificate
+    player: str  # player that replays the games
+    named: str  # player named in the certificate
     plan: Plan
-    rating: dict[str, Any]  # the certified rating with its interval
+    rating: dict[str, Any]  # certified rating with its interval
     package: str  # version of the package that played the games
     sealed: dict[str, str] | None  # seal, source and text of a sealed evaluation
     _chunks: tuple[dict[str, Any], ...]
 
     def sample(self, games: int, seed: int) -> list[WorkUnit]:
-        """Return random work units with at least `games` games in total, or all work units if there are fewer."""
+        """Return random work units with at least `games` games in total, or all work units if they have fewer games."""
         order = np.random.default_rng(seed).permutation(len(self.plan.chunks)).tolist()
         units: list[WorkUnit] = []
         while order and self.plan.games_of(units) < games:
@@ -257,19 +262,25 @@ class UnverifiedCertificate:
         return sorted(units)
 
     def undetected_fraction(self, chunks: int, level: float = 0.95) -> float:
-        """Return the largest fraction of forged games that a replay misses with probability above 1 - level."""
+        """Return the largest fraction of forged games that a replay of `chunks` work units may miss.
+
+        A larger fraction is missed with a probability of at most 1 - `level`.
+        """
         total = len(self.plan.chunks)
         sizes = sorted((self.plan.games_of([chunk]) for chunk in self.plan.chunks), reverse=True)
 
         def undetected(forged: int) -> float:
             return prod((total - forged - drawn) / (total - drawn) for drawn in range(chunks))
 
-        # In the worst case the forged games are those of the largest work units.
+        # In the worst case, the forged games are in the largest work units.
         forged = max(number for number in range(total + 1) if undetected(number) > 1 - level)
         return sum(sizes[:forged]) / self.plan.games
 
     def play(self, chunks: list[WorkUnit], processes: int, progress: Callable[[int], None] | None = None) -> None:
-        """Replay work units and call `progress` with the number of games of each; GauntletError for different games."""
+        """Replay work units; raise GauntletError if their games differ from the certificate.
+
+        `progress` is called with the number of games in each work unit.
+        """
         entries = dict(zip((chunk.name for chunk in self.plan.chunks), self._chunks, strict=True))
         for chunk, games in play_in_processes(self.plan, chunks, processes):
             if work_unit_entry(chunk, games) != entries[chunk.name]:
@@ -289,7 +300,8 @@ def read_unverified_certificate(
 ) -> UnverifiedCertificate:
     """Read a certificate and check everything except the games.
 
-    `player` replays the games; None: the player in the certificate, which may run code only with `trust`.
+    `player` is the player that will replay the games. If it is None, it is the player named in the certificate, which
+    may run code only with `trust`.
     """
     data, gauntlet = _of_gauntlet(path, gauntlet, pins)
     data = data["certified"]
@@ -307,7 +319,7 @@ def read_unverified_certificate(
 
 
 def read_certificate(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> dict[str, Any]:
-    """Read a certificate and check everything except player and games."""
+    """Read a certificate and check everything except the player and the games."""
     data, gauntlet = _of_gauntlet(path, gauntlet, pins)
     certified = data["certified"]
     _chunks(certified, _plan_of(certified, gauntlet, certified["player"].text("a player")), pins)
@@ -322,7 +334,10 @@ def _plan_of(certified: Node, gauntlet: Gauntlet, player: str) -> Plan:
 
 
 def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> tuple[Node, Gauntlet]:
-    """Return a certificate and its gauntlet; GauntletError if it is modified or of another gauntlet or scale."""
+    """Return a certificate and its gauntlet.
+
+    Raises GauntletError if the certificate was modified or belongs to another gauntlet or scale.
+    """
     data = read_json(path, GauntletError).mapping(("certified", "measured"))
     certified = data["certified"].verify_digest("a certificate")
     gauntlet = unseal(certified, gauntlet)
@@ -339,7 +354,7 @@ def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> tupl
 
 
 def check_certificate(data: Node, expected: Mapping[str, Any], remedy: str) -> None:
-    """Check the values of some certified keys, and the measured values."""
+    """Check that some certified keys have the expected values and that the measured values are valid."""
     for key, value in expected.items():
         if data["certified"][key].value != value:
             data["certified"][key].fail(repr(value), remedy)
@@ -352,7 +367,7 @@ def check_certificate(data: Node, expected: Mapping[str, Any], remedy: str) -> N
 
 
 def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, Any], ...]:
-    """Return the entries of the work units; GauntletError if the results do not match them."""
+    """Return the entries of all work units; raise GauntletError if the certified results do not match them."""
     entries = data["chunks"].entries("work units", length=len(plan.chunks))
     played = []
     for entry, chunk in zip(entries, plan.chunks, strict=True):
@@ -369,7 +384,10 @@ def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, A
 
 
 def check_values(entry: Node, expected: Any, source: str) -> None:
-    """Raise the error type of an entry unless it has the values that a `source`, such as "the ranks", implies."""
+    """Raise the error type of an entry unless it has the expected values, which follow from `source`.
+
+    `source` appears in error messages, for example "the ranks".
+    """
     if isinstance(expected, dict):
         for key, value in expected.items():
             check_values(entry[key], value, source)
@@ -384,7 +402,7 @@ def check_values(entry: Node, expected: Any, source: str) -> None:
 
 
 SEAL_FILE = "seal.json"
-"""Name of the seal in the folder of a run."""
+"""File name of the seal in the folder of a run."""
 
 
 def seal_of(
@@ -400,9 +418,9 @@ def seal_of(
     Args:
         gauntlet: digest of the gauntlet.
         player: name of the player.
-        player_digest: digest of its files, if any.
+        player_digest: digest of the player's files, or None if it has no files.
         stage: stage of the gauntlet.
-        source: where the text comes from, which leaves no choice between several texts.
+        source: source of the text, described so precisely that it allows only one text.
         package: version of the package.
     """
     rated = {"gauntlet": gauntlet, "stage": stage, "player": player, "player_digest": player_digest}
@@ -410,13 +428,13 @@ def seal_of(
 
 
 def seal_gauntlet(gauntlet: Gauntlet, seal: str, text: str) -> Gauntlet:
-    """Return a gauntlet whose deals depend on a seal and on a text without its case and white space."""
+    """Return a gauntlet whose deals depend on a seal and a text. Case and whitespace of the text are ignored."""
     seed = hashlib.sha256(f"{seal} {''.join(text.casefold().split())}".encode()).digest()[:6]
     return replace(gauntlet, seed=int.from_bytes(seed, "big"))
 
 
 def write_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str | None, stage: str, source: str) -> str:
-    """Write a seal to a file and return it; see `seal_of`."""
+    """Write a seal to a file and return the seal, see `seal_of`."""
     seal = seal_of(gauntlet.digest, player, player_digest, stage, source)
     about = {"player": player, "player_digest": player_digest, "package": helsinki_env.__version__}
     rated = {"gauntlet": gauntlet.name, "gauntlet_digest": gauntlet.digest, "stage": stage}
@@ -425,7 +443,10 @@ def write_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str |
 
 
 def check_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str | None, stage: str) -> dict[str, str]:
-    """Return seal and source in a file; GauntletError if it is missing or of another player, stage or version."""
+    """Return the seal and source in a file.
+
+    Raises GauntletError if the file is missing, or the seal belongs to another player, stage or version.
+    """
     if not is_file(path):
         raise GauntletError(
             f"{path}: found no seal, expected one from before the text was known; run helsinki evaluate seal first"
@@ -441,7 +462,10 @@ def check_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str |
 
 
 def unseal(certified: Node, gauntlet: Gauntlet) -> Gauntlet:
-    """Return the gauntlet with the deals of a certificate; GauntletError if the seal is of another player or stage."""
+    """Return the gauntlet with the deals that a certificate uses.
+
+    Raises GauntletError if the seal belongs to another player, stage or source.
+    """
     sealed = certified["sealed"]
     if not sealed.is_present:
         return gauntlet
@@ -462,17 +486,19 @@ def unseal(certified: Node, gauntlet: Gauntlet) -> Gauntlet:
 def combined_rating(certificates: Sequence[Path], *, trust: bool = False) -> dict[str, Any]:
     """Return the mean of a player's ratings in several gauntlets.
 
-    The games of different gauntlets are independent, so the squared distances to the ends of the intervals add up.
+    Games in different gauntlets are independent, so the squared distances from the ratings to the endpoints of their
+    intervals are summed.
 
     Args:
-        certificates: one certificate for each gauntlet, at least two; their gauntlets are bundled.
-        trust: whether the gauntlets may name code.
+        certificates: paths of at least two certificates, each for a different bundled gauntlet.
+        trust: whether the gauntlets may name players that run code.
 
     Returns:
-        The player, ``rating``, ``low``, ``high`` (None for an unbounded end), and the rating in each gauntlet.
+        ``player``, ``rating``, ``low`` and ``high`` (None if unbounded), and the rating in each gauntlet under
+        ``gauntlets``.
 
     Raises:
-        GauntletError: for an invalid certificate, a repeated gauntlet, different players, or different scales.
+        GauntletError: if a certificate is invalid, a gauntlet is repeated, or the players or scales differ.
     """
     if len(certificates) < 2:
         raise GauntletError(f"certificates: found {len(certificates)}, expected at least two, of different gauntlets")

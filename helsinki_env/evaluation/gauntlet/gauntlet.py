@@ -1,10 +1,11 @@
-"""Gauntlets from ``configs/gauntlets``: matchups, opponents and deals for rating a player.
+"""Definition of gauntlets: the matchups, opponents and deals for rating a player.
 
-A gauntlet is a YAML file; see ``helsinki.yaml`` there. It defines a tournament in which every line-up consists of the
-player and its opponents. A shorter stage plays the first deals of a longer stage, so a run can be extended.
+A gauntlet is a YAML file in ``configs/gauntlets``, such as ``helsinki.yaml``. It defines a tournament in which every
+line-up consists of the player and its opponents. A shorter stage plays the first deals of a longer stage, so a run can
+be extended.
 
-``helsinki evaluate reference`` plays a reference run that fixes the ratings of the opponents. They are stored next to
-the gauntlet's file, with the same name and the extension ``.json``.
+``helsinki evaluate reference`` plays a reference run that determines the ratings of the opponents. The ratings are
+stored next to the gauntlet file, under the same name with the extension ``.json``.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _MAX_DEALS = 1_000_000
 
 @dataclass(frozen=True)
 class ReferenceGames:
-    """Games between the opponents that determine their ratings."""
+    """Games between opponents that determine their ratings."""
 
     decks: int  # number of deals for each line-up
     lineups: tuple[tuple[str, ...], ...]
@@ -48,27 +49,27 @@ class GauntletMatchup:
     """A matchup of a gauntlet."""
 
     name: str
-    played: Mapping[str, Any]  # the game, with the keys of a tournament's matchup
+    played: Mapping[str, Any]  # game settings, with the keys of a tournament's matchup
     opponents: tuple[tuple[str, ...], ...]  # opponents of the player in each line-up
-    reference: tuple[ReferenceGames, ...]  # games for the opponents' ratings in this matchup
+    reference: tuple[ReferenceGames, ...]  # games that determine the opponents' ratings in this matchup
 
     @property
     def players(self) -> tuple[str, ...]:
-        """The opponents, without duplicates."""
+        """The opponents in all line-ups, without duplicates."""
         return tuple(dict.fromkeys(player for lineup in self.opponents for player in lineup))
 
 
 @dataclass(frozen=True)
 class Gauntlet:
-    """A gauntlet."""
+    """A gauntlet: its matchups, opponents, deals and stages."""
 
     path: Path
-    version: int  # increases with every change that affects a rating
-    seed: int  # seed of deals and players
-    chunk: int  # number of games that are played and saved together
+    version: int  # incremented with every change that affects ratings
+    seed: int  # seed for deals and players
+    chunk: int  # number of games in a work unit
     stages: Mapping[str, int]  # number of deals for each line-up, by stage name
-    zero: str  # the opponent with rating zero
-    networks: Mapping[str, str]  # digest of each opponent's network file, 16 hexadecimal digits, by name
+    zero: str  # opponent whose rating is zero
+    networks: Mapping[str, str]  # digest of the network file by opponent, 16 hexadecimal digits
     tables: tuple[GauntletMatchup, ...]
     digest: str  # digest of the file's content, 16 hexadecimal digits
 
@@ -76,7 +77,8 @@ class Gauntlet:
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Gauntlet:
         """Load a gauntlet from a path or a name in ``configs/gauntlets``.
 
-        GauntletError for an invalid file; PlayerError for players that run code in a file without `trust`.
+        Raises GauntletError if the file is invalid, and PlayerError if it names players that run code and `trust` is
+        False.
         """
         path = find_yaml(name_or_path, "gauntlets", GauntletError)
         if path.suffix == ".json":
@@ -115,11 +117,11 @@ class Gauntlet:
 
     @property
     def name(self) -> str:
-        """Name of the file without its extension."""
+        """File name of the gauntlet without its extension."""
         return self.path.stem
 
     def plan(self, player: str, stage: str) -> Plan:
-        """Return the tournament of a player in one of the `stages`."""
+        """Return the tournament that a player plays in one of the `stages`."""
         if stage not in self.stages:
             raise GauntletError(f"stage: found {stage!r}, expected one of {', '.join(self.stages)}")
         decks = self.stages[stage]
@@ -132,7 +134,7 @@ class Gauntlet:
 
     @cached_property
     def reference(self) -> Plan:
-        """The tournament between the opponents, with a matchup for each part of a matchup's reference games."""
+        """The tournament between the opponents, with one matchup for each part of the reference games."""
         return self._plan(
             [
                 self._arena_table(table, f"{table.name} / {number}", part.decks, part.lineups)
@@ -143,7 +145,7 @@ class Gauntlet:
 
     @property
     def games(self) -> dict[str, str]:
-        """Digest of each matchup's configuration, including its component file, by name."""
+        """Digest of the game configuration, including its component file, by matchup name."""
         played = iter(self.reference.tables)
         return {table.name: [next(played).config.digest for _ in table.reference][-1] for table in self.tables}
 
@@ -162,7 +164,7 @@ class Gauntlet:
         }
 
     def check_networks(self) -> None:
-        """Raise GauntletError unless the opponents' networks are those of the gauntlet."""
+        """Raise GauntletError unless the opponents' networks match the digests in the gauntlet."""
         for table in self.reference.tables:
             for player in table.players:
                 digest = files_digest(player, table.config)
@@ -203,21 +205,24 @@ _MAX_ELO = 100_000.0
 class MatchupReferenceRatings:
     """The fixed ratings of one matchup, in Elo points."""
 
-    players: Mapping[str, float]  # by name
+    players: Mapping[str, float]  # ratings by player name
     seats: tuple[float, ...]  # seat effects, which sum to zero
 
 
 @dataclass(frozen=True)
 class ReferenceRatings:
-    """The reference ratings of a gauntlet."""
+    """The ratings of a gauntlet's opponents, which define its scale."""
 
     tables: Mapping[str, MatchupReferenceRatings]  # fixed ratings by matchup name
     digest: str  # digest of the ratings, 16 hexadecimal digits
-    data: Mapping[str, Any]  # the content of the file
+    data: Mapping[str, Any]  # content of the file
 
     @classmethod
     def of(cls, gauntlet: Gauntlet) -> ReferenceRatings:
-        """Load the ratings; GauntletError if they are missing, modified, or of another gauntlet or game."""
+        """Load the ratings of a gauntlet's opponents.
+
+        Raises GauntletError if they are missing, were modified, or belong to another gauntlet or game.
+        """
         path = reference_ratings_path(gauntlet)
         if not is_file(path):
             raise GauntletError(
@@ -248,7 +253,7 @@ class ReferenceRatings:
 
 
 def reference_ratings_path(gauntlet: Gauntlet) -> Path:
-    """Return the path of the reference ratings."""
+    """Return the path of a gauntlet's reference ratings."""
     return gauntlet.path.with_suffix(".json")
 
 
@@ -261,7 +266,7 @@ def _reference_ratings(data: Node, players: Sequence[str], seats: int) -> Matchu
 
 
 def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]:
-    """Return the opponents' ratings from a finished reference run, with digests of games, as data for the file."""
+    """Return the content of the ratings file, given a finished reference run: ratings and digests of games."""
     plan = gauntlet.reference
     played = iter(load_run(run))
     tables: dict[str, Any] = {}
@@ -308,7 +313,7 @@ def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> d
 
 
 def _joined(name: str, parts: Sequence[MatchupGames]) -> MatchupGames:
-    """Concatenate games with the same configuration."""
+    """Concatenate matchups with the same configuration."""
     if missing := sum(part.missing for part in parts):
         raise GauntletError(f"{name}: found {missing} missing games, expected all; resume the run")
     players = tuple(dict.fromkeys(player for part in parts for player in part.players))

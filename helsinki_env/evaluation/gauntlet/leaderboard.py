@@ -1,7 +1,7 @@
-"""The leaderboard page of a gauntlet: its opponents and the players rated against them.
+"""The leaderboard page of a gauntlet, which lists its opponents and the players rated against them.
 
 Certificates of rated players are stored in a folder named after the page, in a subfolder named after the gauntlet, such
-as ``docs/leaderboard/helsinki/net.json``. The rows are generated from the certificates.
+as ``docs/leaderboard/helsinki/net.json``. The table rows are generated from the certificates.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ _HEAD = ("player", "rating", "95% interval", "games", "s/action", "replaced")
 
 
 def certificate_name(player: str) -> str:
-    """Return the name of a player's certificate, without its extension."""
+    """Return the file name of a player's certificate, without its extension."""
     plain = re.sub(r"[^A-Za-z0-9+]+", "-", player)[:_MAX_NAME].strip("-")
-    if is_code(player):  # command lines may differ only in replaced characters
+    if is_code(player):  # command lines may differ only in characters replaced above
         plain += "-" + hashlib.sha256(player.encode()).hexdigest()[:8]
     return plain
 
 
 class CertificatePage:
-    """A page with tables that are generated from the certificates in a folder named after the page.
+    """A page with tables generated from the certificates in a folder named after the page.
 
     Each table lies between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``.
     """
 
     error: type[UserError]
-    example: str  # path of a page, for messages
+    example: str  # example path of a page, for error messages
 
     def __init__(self, path: Path, name: str) -> None:
-        self.path, self.name = path, name  # of the gauntlet or suite
+        self.path, self.name = path, name  # name of the gauntlet or suite
 
     @property
     def folder(self) -> Path:
-        """Folder of the certificates of the gauntlet or suite; it is next to the target of a linked page."""
+        """Folder with the certificates of the gauntlet or suite, next to the page (for a link, next to its target)."""
         return self.path.resolve().with_suffix("") / self.name
 
     def file_of(self, player: str) -> Path:
@@ -57,7 +57,7 @@ class CertificatePage:
         return self.folder / f"{certificate_name(player)}.json"
 
     def lock(self) -> AbstractContextManager[None]:
-        """Lock the page, which all gauntlets or suites share."""
+        """Lock the page, which is shared by all gauntlets or suites."""
         busy = self.error(f"{self.path}: found another process that writes to it; run the same command again")
         return hold_lock_file(self.path.parent / f".{self.path.name}.lock", busy)
 
@@ -73,7 +73,7 @@ class CertificatePage:
             raise self.error(f"{self.path}: found text that is not UTF-8: {problem}") from None
 
     def with_tables(self, tables: Mapping[str, str]) -> str:
-        """Return the text of the page with other tables, by name."""
+        """Return the text of the page with tables replaced, given their new content by name."""
         page = self.text()
         try:
             for name, table in tables.items():
@@ -83,7 +83,7 @@ class CertificatePage:
         return page
 
     def write_tables(self, tables: Mapping[str, str]) -> None:
-        """Replace tables of the page, by name, and preserve its line endings."""
+        """Replace tables of the page, given their new content by name. Line endings are preserved."""
         page = self.with_tables(tables)
         if b"\r\n" in self.path.read_bytes():
             page = page.replace("\n", "\r\n")
@@ -92,7 +92,7 @@ class CertificatePage:
 
 
 class Leaderboard(CertificatePage):
-    """A page with two tables for a gauntlet: NAME for the opponents, and ``NAME, rated`` for the rated players."""
+    """A page with two tables per gauntlet: ``NAME`` for the opponents, and ``NAME, rated`` for the rated players."""
 
     error, example = GauntletError, "docs/leaderboard.md"
 
@@ -105,7 +105,7 @@ class Leaderboard(CertificatePage):
         self.with_tables({self.gauntlet.name: ""})
 
     def write_opponents_table(self, pins: ReferenceRatings) -> list[str]:
-        """Update the tables, and return the problems of certificates that lose their row because of another scale."""
+        """Update both tables and return error messages for invalid certificates, which lose their row."""
         with self.lock():
             certificates, problems = self._certificates(pins)
             tables = {self.gauntlet.name: opponents_table(self.gauntlet, pins)}
@@ -115,10 +115,11 @@ class Leaderboard(CertificatePage):
         return problems
 
     def check_rated(self, pins: ReferenceRatings, player: str, digest: str | None, games: int) -> None:
-        """Check, before any game is played, that a player's certificate can be saved and its row written.
+        """Check, before any games are played, that a player's certificate can be saved and its row written.
 
-        Raise GauntletError if the page has no table, a row has no certificate, another player has the same file name,
-        the player's own certificate has more games, or another certificate is invalid or outdated.
+        Raises:
+            GauntletError: if the page has no table, a row has no certificate, another player has the same file name,
+                the player's existing certificate has more games, or another certificate is invalid or outdated.
         """
         self.with_tables({self._rated: ""})
         path = self.file_of(player)
@@ -136,7 +137,7 @@ class Leaderboard(CertificatePage):
                 )
 
     def write_rated(self, pins: ReferenceRatings, certificate: Mapping[str, Any]) -> Path:
-        """Save a player's certificate, update the table of the rated players, and return the path."""
+        """Save a player's certificate, update the table of rated players, and return the path of the certificate."""
         certified = certificate["certified"]
         path = self.file_of(certified["player"])
         with self.lock():
@@ -151,7 +152,7 @@ class Leaderboard(CertificatePage):
     def _certificates(
         self, pins: ReferenceRatings, excluded: Path | None = None
     ) -> tuple[dict[Path, Mapping[str, Any]], list[str]]:
-        """Return the valid certificates, and the problems of the invalid ones."""
+        """Return the valid certificates by path, and error messages for the invalid ones."""
         certificates: dict[Path, Mapping[str, Any]] = {}
         problems = []
         for path in sorted(self.folder.glob("*.json")):
@@ -183,7 +184,7 @@ def _head(tables: Iterable[str]) -> list[str]:
 
 
 def format_rating_interval(rating: Mapping[str, Any]) -> str:
-    """Format the interval of a rating, which may be unbounded."""
+    """Format the interval of a rating, whose endpoints may be infinite."""
     low, high = rating["low"], rating["high"]
     if low is None:
         return "any" if high is None else f"at most {high:.0f}"
@@ -191,7 +192,10 @@ def format_rating_interval(rating: Mapping[str, Any]) -> str:
 
 
 def opponents_table(gauntlet: Gauntlet, pins: ReferenceRatings) -> str:
-    """Return the table of a gauntlet's opponents, strongest first; opponents of all matchups have an overall rating."""
+    """Return the table of a gauntlet's opponents, strongest first.
+
+    Only opponents that play in all matchups have an overall rating.
+    """
     rows = {}
     for player in dict.fromkeys(player for fixed in pins.tables.values() for player in fixed.players):
         ratings = [pins.data["tables"][name]["players"].get(player) for name in pins.tables]
@@ -210,13 +214,13 @@ def opponents_table(gauntlet: Gauntlet, pins: ReferenceRatings) -> str:
 
 
 def rated_table(pins: ReferenceRatings, certificates: Iterable[Mapping[str, Any]]) -> str:
-    """Return the table of the certified players, strongest first."""
+    """Return the table of certified players, strongest first."""
     order = sorted(certificates, key=lambda data: data["certified"]["rating"]["rating"], reverse=True)
     return "\n".join([markdown_table(_head(pins.tables), []), *map(certificate_row, order)]) + "\n"
 
 
 def certificate_row(data: Mapping[str, Any]) -> str:
-    """Return the row of a certificate."""
+    """Return the table row for a certificate."""
     certified, measured = data["certified"], data["measured"]
     rating = certified["rating"]
     made_by = [f"version {certified['version']}", certified["stage"], *["sealed"] * ("sealed" in certified)]

@@ -1,4 +1,4 @@
-"""Position suites: test a player on single positions with known action values instead of whole games."""
+"""Position suites test a player on single positions with known action values instead of whole games."""
 
 from helsinki_env.data import UserError
 
@@ -6,4 +6,4 @@ __all__ = ["PositionsError"]
 
 
 class PositionsError(UserError):
-    """Invalid suite or certificate; the message gives value found, value expected and remedy."""
+    """Invalid suite or certificate. The message states the value found, the value expected and a remedy."""

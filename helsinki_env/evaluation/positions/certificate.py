@@ -1,11 +1,11 @@
-"""Query a player in the positions of a suite; write, verify and publish its certificate.
+"""Query a player in the positions of a suite, and write, verify and publish its certificate.
 
-Certificates have the format of those of gauntlets. ``certified`` is reproducible from player and suite: the player's
-action in each position and the results. ``measured`` has the thinking time and the number of replaced actions, which
-cannot be verified later.
+Certificates have the same format as those of gauntlets. ``certified`` is reproducible from the player and the suite. It
+holds the player's action in each position and the results. ``measured`` holds the thinking time and the number of
+illegal, late or failed actions that were replaced by random ones. These numbers cannot be verified later.
 
-A page shows the certificates of each suite as a table. They are stored in a folder named after the page, in a subfolder
-named after the suite, such as ``docs/positions/helsinki/net.json``.
+A page shows the certificates for each suite as a table. Certificates are stored in a folder named after the page, in a
+subfolder named after the suite, such as ``docs/positions/helsinki/net.json``.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ __all__ = [
 
 _FORMAT = 1
 _HEAD = ("player", "regret", "95% interval", "best", *DIFFICULTIES, "s/action", "replaced", "by")
-#: Seconds between two writes of the answers.
+#: Minimum number of seconds between two saves of the actions.
 _SAVE_SECONDS = 1.0
 
 
 @dataclass
 class Answers:
-    """A player's actions in the first positions of a suite, with thinking time and replaced actions."""
+    """A player's actions in the first positions of a suite, with its thinking time and replaced actions."""
 
     actions: list[int]
     seconds: float = 0.0
@@ -62,24 +62,24 @@ class Answers:
 
 
 class _Asker:
-    """Queries a player in single positions."""
+    """Helper that queries a player in single positions of a suite."""
 
     def __init__(self, suite: Suite, player: str) -> None:
         self.suite, self.spec = suite, COUNTED_PREFIX + player
 
-    @lru_cache(maxsize=64)  # noqa: B019  # it lives as long as the command
+    @lru_cache(maxsize=64)  # noqa: B019  # the object lives until the command ends
     def player(self, matchup: int) -> Player:
-        """Return the player for a matchup after a warm-up action."""
+        """Return the player for a matchup, after a warm-up action."""
         config = self.suite.matchups[matchup][1]
         return make_warm_player(self.spec, config, files_digest(self.spec, config))
 
     def action(self, number: int) -> tuple[int, float, ReplacedActions]:
-        """Return the action in a position, its time in seconds, and the replaced actions."""
+        """Return the player's action in a position, the time it took in seconds, and the replaced actions."""
         position = self.suite.positions[number]
         player, game = self.player(position.matchup), position.game
         history = None
         if getattr(player, "wants_history", False):
-            from helsinki_env.text import history as events  # other games may have no text
+            from helsinki_env.text import history as events  # not every game has a text interface
 
             history = [events(position.record, game.seat)]
         keys, before = next_keys(init_streams(self.suite.seed, [number], 0)), replaced_actions_of(player)
@@ -96,10 +96,18 @@ def ask_player(
     resumed: Callable[[int], None] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Answers:
-    """Query a player in all positions of a suite; resume from the actions in the file `saved` and update it.
+    """Query a player in all positions of a suite, resuming from the actions saved in a file.
 
-    Call `resumed` once with the number of saved actions, and `progress` with 1 after each new action. Raise PlayerError
-    if the player fails, PositionsError if the file has the actions of another player or suite.
+    Args:
+        suite: the suite.
+        player: name of the player.
+        saved: file with the actions found so far, which is updated.
+        resumed: function called once with the number of saved actions.
+        progress: function called with 1 after each new action.
+
+    Raises:
+        PlayerError: if the player fails.
+        PositionsError: if the file has the actions of another player or suite.
     """
     about = {"suite": suite.digest, "player": player, "player_digest": _player_digest(suite, player)}
     answers = _load(saved, about)
@@ -144,7 +152,7 @@ def _load(path: Path, about: Mapping[str, Any]) -> Answers:
 
 
 def _actions(data: Node, count: int | None = None) -> list[int]:
-    """Parse action ids that are separated by spaces."""
+    """Parse action ids separated by spaces."""
     words = data.value.split() if isinstance(data.value, str) else None
     if words is None or not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
         data.fail("action ids separated by spaces")
@@ -154,7 +162,7 @@ def _actions(data: Node, count: int | None = None) -> list[int]:
 
 
 def make_certificate(suite: Suite, player: str, answers: Answers) -> dict[str, Any]:
-    """Return the certificate of a player, given its actions in all positions."""
+    """Return a player's certificate, given its actions in all positions."""
     count = len(answers.actions)
     certified = {
         **_header(suite),
@@ -173,7 +181,7 @@ def make_certificate(suite: Suite, player: str, answers: Answers) -> dict[str, A
 
 
 def _header(suite: Suite) -> dict[str, Any]:
-    """Return the certified values that depend only on the suite."""
+    """Return the part of the certified values that depends only on the suite."""
     return {
         "certificate": _FORMAT,
         "suite": suite.name,
@@ -184,7 +192,7 @@ def _header(suite: Suite) -> dict[str, Any]:
 
 
 def certified_suite(path: Path) -> str | None:
-    """Return the suite name of a certificate, or None if the certificate is not of a position suite."""
+    """Return the suite name of a certificate, or None if the certificate is not for a position suite."""
     data = read_json(path, PositionsError).value
     certified = data.get("certified") if isinstance(data, dict) else None
     suite = certified.get("suite") if isinstance(certified, dict) else None
@@ -192,7 +200,10 @@ def certified_suite(path: Path) -> str | None:
 
 
 def read_certificate(path: Path, suite: Suite) -> dict[str, Any]:
-    """Read a certificate and recompute its results; PositionsError if it is modified or of another suite."""
+    """Read a certificate and check its results by recomputing them.
+
+    Raises PositionsError if the certificate was modified or is for another suite.
+    """
     data = read_json(path, PositionsError).mapping(("certified", "measured"))
     certified = data["certified"].verify_digest("a certificate")
     check_certificate(data, _header(suite), "use the version and the suite that made the certificate")
@@ -213,15 +224,20 @@ def check_answers(
     trust: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> str:
-    """Query a player again in some positions and return its name; PositionsError for different actions.
+    """Query a player again in some positions of a certificate and return the player's name.
 
     Args:
         path: path of a certificate that `read_certificate` accepts.
-        suite: its suite.
-        player: the player; None: the player in the certificate, which may run code only with `trust`.
-        numbers: numbers of the positions.
-        trust: whether the certificate may name code.
-        progress: called with 1 after each position.
+        suite: suite of the certificate.
+        player: name of the player. None selects the player named in the certificate, which may run code only with
+            `trust`.
+        numbers: numbers of the positions to repeat.
+        trust: whether the certificate may name a player that runs code.
+        progress: function called with 1 after each position.
+
+    Raises:
+        PositionsError: if an action or the player's files differ from the certificate.
+        PlayerError: if the player fails, or the certificate names code and is not trusted.
     """
     certified = read_json(path, PositionsError)["certified"]
     named = certified["player"].text("a player")
@@ -255,11 +271,11 @@ class PositionsPage(CertificatePage):
         self.suite, self._table = suite, f"{suite.name}, positions"
 
     def check(self) -> None:
-        """Check, before any work, that the page has a table for the suite; PositionsError if not."""
+        """Raise PositionsError, before any work is done, unless the page has a table for the suite."""
         self.with_tables({self._table: ""})
 
     def write(self, certificate: Mapping[str, Any]) -> Path:
-        """Save a player's certificate, update the table, and return the path."""
+        """Save a player's certificate, update the table, and return the path of the certificate."""
         path = self.file_of(certificate["certified"]["player"])
         with self.lock():
             others = self._certificates(excluded=path)
@@ -268,7 +284,7 @@ class PositionsPage(CertificatePage):
         return path
 
     def table(self) -> str:
-        """Return the table of the certificates; PositionsError if one is invalid."""
+        """Return the table of all certificates; raise PositionsError if one is invalid."""
         return positions_table(self._certificates())
 
     def _certificates(self, excluded: Path | None = None) -> list[Mapping[str, Any]]:
@@ -277,13 +293,13 @@ class PositionsPage(CertificatePage):
 
 
 def positions_table(certificates: list[Mapping[str, Any]]) -> str:
-    """Return the table of the certified players, smallest regret first."""
+    """Return the table of certified players, smallest regret first."""
     order = sorted(certificates, key=lambda data: data["certified"]["overall"]["regret"])
     return "\n".join([markdown_table(_HEAD, []), *map(positions_row, order)]) + "\n"
 
 
 def positions_row(data: Mapping[str, Any]) -> str:
-    """Return the row of a certificate."""
+    """Return the table row for a certificate."""
     certified, measured = data["certified"], data["measured"]
     overall, groups = certified["overall"], {group["group"]: group for group in certified["groups"]}
     levels = [groups.get(f"difficulty: {level}") for level in DIFFICULTIES]
@@ -302,5 +318,5 @@ def positions_row(data: Mapping[str, Any]) -> str:
 
 
 def regret_text(result: Mapping[str, float]) -> str:
-    """Format the interval of a mean regret in percentage points of win probability."""
+    """Format the interval of a mean regret, in percentage points of win probability."""
     return f"{100 * result['low']:.2f} to {100 * result['high']:.2f}"

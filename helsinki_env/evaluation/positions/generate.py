@@ -1,10 +1,12 @@
-"""Create or extend a position suite: play games between graded players, choose positions, evaluate all legal actions.
+"""Create or extend a position suite: play games, choose positions from them, and evaluate all legal actions.
 
-Position i depends only on the seed and i. A longer suite therefore begins with the positions of a shorter one. An
-interrupted run can be resumed: games are saved as in `helsinki_env.evaluation.arena`, and each position is a file.
+The games are between players of graded strength. Position i depends only on the seed and i, so a longer suite begins
+with the positions of a shorter one. An interrupted run can be resumed, because games are saved as in
+`helsinki_env.evaluation.arena` and each position is saved as a file.
 
-The search plays every legal action in the same determinizations of the hidden cards. The heuristic plays on until the
-end of the seat's turn after next, where the network predicts the win probabilities (`agents.net.search`).
+The search simulates every legal action in the same determinizations of the hidden cards. The heuristic continues the
+game until the end of the seat's turn after next, where the network predicts the win probabilities
+(`agents.net.search`).
 """
 
 from __future__ import annotations
@@ -39,14 +41,14 @@ from helsinki_env.utils.files import atomic_write, remove_leftovers, write_json
 __all__ = ["SuitePlan", "value_positions", "write_suite"]
 
 GRADED = ("net", "epsilon:0.1:net", "heuristic", "epsilon:0.2:heuristic", "greedy")
-"""Players of the games, from strong to weak."""
+"""Players in the games, from strong to weak."""
 EVALUATOR = "net+search:1"
-"""The search that evaluates the actions; its budget is irrelevant, because every action is simulated."""
-#: Batches of simulations: one half for each of the two values of an action, all for the standard errors.
+"""Search player that evaluates the actions. Its search budget is irrelevant, because every action is simulated."""
+#: Number of batches of simulations. Each half yields one of the two values of an action; all yield standard errors.
 _BATCHES = 32
-#: Batches in one call; fewer need less memory.
+#: Number of batches in one call. Fewer batches require less memory.
 _CALL = 8
-#: Test whether a position matters: simulations of each action, minimum range of their values, and number of tries.
+#: Test for positions in which the choice matters: simulations per action, minimum range of values, number of tries.
 _SCREENED, _SPREAD, _TRIES = 16, 0.03, 10
 _VALUES = "values"
 
@@ -58,9 +60,9 @@ class SuitePlan:
     Attributes:
         gauntlet: the gauntlet with the matchups of the suite.
         positions: number of positions.
-        determinizations: simulations of each legal action, rounded up to a multiple of 32.
+        determinizations: number of simulations per legal action, rounded up to a multiple of 32.
         version: version of the suite.
-        seed: seed of games, selection and simulations.
+        seed: seed for games, selection of positions and simulations.
     """
 
     gauntlet: Gauntlet
@@ -71,7 +73,7 @@ class SuitePlan:
 
     @property
     def games(self) -> Plan:
-        """The tournament that supplies the positions."""
+        """The tournament from which the positions are chosen."""
         tables = []
         for table in self.gauntlet.tables:
             seats = int(table.played["seats"])
@@ -82,7 +84,7 @@ class SuitePlan:
         return plan_from_dict({"seed": self.seed, "chunk": 60, "tables": tables})
 
     def places(self, plan: Plan) -> dict[tuple[int, int, int], int]:
-        """Return the position number of each used game (matchup, line-up, game)."""
+        """Map each game that is used, (matchup, line-up, game), to the number of its position."""
         found = {}
         for i in range(self.positions):
             table, number = i % len(plan.tables), i // len(plan.tables)
@@ -98,7 +100,7 @@ class SuitePlan:
 
     @property
     def basis(self) -> dict[str, Any]:
-        """Everything on which the values of a position depend."""
+        """All data on which the values of positions depend."""
         table = self.games.tables[0]
         return {
             "played": digest_of([{"name": one.name, **one.played} for one in self.gauntlet.tables]),
@@ -118,9 +120,9 @@ def value_positions(
     resumed: Callable[[int], None] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Evaluate the missing positions of a suite from the finished run ``folder/games``; write a file for each position.
+    """Evaluate the missing positions of a suite, taken from the finished run ``folder/games``; save each to a file.
 
-    Call `resumed` once with the number of saved positions, and `progress` with 1 after each new position.
+    `resumed` is called once with the number of saved positions, and `progress` with 1 after each new position.
     """
     values, basis, games = folder / _VALUES, digest_of(plan.basis), plan.games
     if values.exists():
@@ -147,7 +149,7 @@ def _file(values: Path, number: int) -> Path:
 
 
 def _saved(values: Path, number: int, basis: str) -> dict[str, Any] | None:
-    """Return the saved position, or None if it is missing or of another suite."""
+    """Return a saved position, or None if it is missing or belongs to another suite."""
     try:
         data = read_json(_file(values, number), PositionsError)
         found: dict[str, Any] = data["position"].mapping().value
@@ -158,18 +160,18 @@ def _saved(values: Path, number: int, basis: str) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class _Job:
-    """A position to choose and evaluate."""
+    """The data needed to choose and evaluate a position."""
 
     number: int
     matchup: int
     config: Any  # configuration of the matchup
-    record: str  # record of the whole game
+    record: str  # JSON record of the whole game
     seed: int
     deals: int
 
 
 def _jobs(plan: SuitePlan, games: Plan, folder: Path) -> list[_Job]:
-    """Return the jobs of all positions, in order."""
+    """Return the jobs for all positions, in order of their numbers."""
     places, jobs = plan.places(games), []
     for unit, played in RunFolder.open(folder / "games").games(whole=True):
         for i, record in enumerate(records_of(games, [(unit, played)])):
@@ -188,7 +190,7 @@ def _evaluator(config: Any) -> NetSearchPlayer:
 
 
 def _value_position(job: _Job) -> dict[str, Any]:
-    """Choose a position of a game, evaluate its legal actions, and return its entry in the suite."""
+    """Choose a position in a game, evaluate its legal actions, and return the suite entry of the position."""
     record, player = Record.from_json(job.record), _evaluator(job.config)
     rng = np.random.default_rng([job.seed, job.number, 1])
     step, game = _choose(record, player, rng)
@@ -213,7 +215,7 @@ def _whole(values: FloatArray) -> list[int]:
 
 
 def _choose(record: Record, player: NetSearchPlayer, rng: np.random.Generator) -> tuple[int, BoardGame]:
-    """Choose a random position where the choice matters, half of the time within a random phase."""
+    """Choose a random position in which the choice matters. Half of the time, a phase is drawn first."""
     steps, games = [], []
     for step, (game, action) in enumerate(replay_steps(record)):
         if action is not None and len(game.legal_actions()) > 1:
@@ -239,7 +241,7 @@ def _phase(game: BoardGame) -> str:
 def _simulate(
     player: NetSearchPlayer, game: BoardGame, rng: np.random.Generator, deals: int, batches: int
 ) -> FloatArray:
-    """Return the mean value of each legal action in batches of simulations, float64 (batches, C)."""
+    """Return the mean value of each legal action in each batch of simulations, float64 (batches, C)."""
     actions = game.legal_actions()
     state = states_from_observations(player.config, game.observation()[None])
     parts = []
@@ -252,7 +254,7 @@ def _simulate(
 
 
 def write_suite(plan: SuitePlan, folder: Path, path: Path, command: str) -> None:
-    """Write the suite file from the saved positions; PositionsError if one is missing."""
+    """Write the suite file from the saved positions; raise PositionsError if one is missing."""
     basis = plan.basis
     entries = []
     for number in range(plan.positions):

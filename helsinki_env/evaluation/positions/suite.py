@@ -1,13 +1,13 @@
-"""Read a position suite, and score a player's actions in its positions.
+"""Read position suites and score a player's actions in the positions.
 
-A suite is a JSON file. Each position is a game record that ends where a seat has to choose, with two independent
-estimates of the win probability after every legal action. A strong search makes these estimates from the observation of
-the acting seat. Positions are from different games. Some games share a deal, but regrets of positions with the same
-deal are not noticeably correlated, so intervals treat positions as independent.
+A suite is a JSON file. Each position is a game record that ends where a seat must choose an action, with two
+independent estimates of the win probability after every legal action. The estimates come from a strong search that uses
+the observation of the acting seat. All positions are from different games. Some games share a deal, but regrets of
+positions with the same deal are not noticeably correlated. Intervals therefore treat positions as independent.
 
-The **regret** of an action is the win probability that it loses relative to the best action. One half of the
-simulations selects the best action, and the other half supplies both values. Noise in the values thus does not increase
-the regret, and single regrets may be negative. If the selected action is not the best one, the regret is too small.
+The **regret** of an action is the win probability that is lost relative to the best action. One half of the simulations
+selects the best action, and the other half provides both values. Noise in the values therefore does not inflate the
+regret, but single regrets may be negative. If the selected action is not the best one, the regret is underestimated.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ __all__ = ["DIFFICULTIES", "Position", "Suite", "list_suites", "results_of", "su
 
 FORMAT = 1
 SCALE = 10_000
-"""Unit of the values in a file: 1/10,000 win probability."""
+"""Scale of the values in a file: a win probability of 1 is stored as 10,000."""
 DIFFICULTIES = ("easy", "medium", "hard")
-#: Regret below which an action counts as good, and the shares of good actions in easy and hard positions.
+#: Regret below which an action counts as good, and fractions of good actions that make positions easy or hard.
 _GOOD, _EASY, _HARD = 0.01, 0.5, 0.2
-#: Number of standard errors below the best action up to which an action counts as best.
+#: Maximum number of standard errors below the best action at which an action also counts as best.
 _TOLERANCE = 2.0
-#: Minimum size of a group.
+#: Minimum number of positions in a group.
 _MIN_GROUP = 10
 _FOLDER = Path(__file__).parent
 _KEYS = ("matchup", "phase", "record", "first", "second", "errors")
@@ -51,7 +51,10 @@ def list_suites() -> list[str]:
 
 
 def suite_path(name_or_path: str | Path) -> Path:
-    """Return the path of a suite, given a path or the name of a bundled one; PositionsError if there is none."""
+    """Return the path of a suite, given its path or the name of a bundled suite.
+
+    Raises PositionsError if there is no such suite.
+    """
     text = str(name_or_path)
     path = Path(text) if text.endswith(".json") else _FOLDER / f"{text}.json"
     if "/" in text.removesuffix(".json") and not text.endswith(".json"):
@@ -68,12 +71,13 @@ class Position:
     """A position with C legal actions.
 
     Attributes:
-        matchup: number of its matchup in the suite.
+        matchup: number of the matchup in the suite.
         phase: phase of the game.
         record: the game up to this position.
-        first: win probability of the acting seat after each legal action, from half of the simulations, float64 (C,).
-        second: the same from the other half.
-        errors: standard error of the difference between each action's value and that of the best, float64 (C,).
+        first: win probability of the acting seat after each legal action, from one half of the simulations, float64
+            (C,).
+        second: the same, from the other half of the simulations.
+        errors: standard error of the difference between each action's value and that of the best action, float64 (C,).
     """
 
     matchup: int
@@ -85,7 +89,7 @@ class Position:
 
     @cached_property
     def game(self) -> BoardGame:
-        """The game in this position."""
+        """The game at this position."""
         game: BoardGame = replay(self.record)
         return game
 
@@ -108,12 +112,12 @@ class Position:
 
     @cached_property
     def is_best(self) -> Any:
-        """Whether each action is within two standard errors of the best, bool (C,)."""
+        """Whether each action is within two standard errors of the best action, bool (C,)."""
         return self.values.max() - self.values <= _TOLERANCE * self.errors
 
     @property
     def difficulty(self) -> str:
-        """One of `DIFFICULTIES`, by the share of actions that lose less than one percentage point."""
+        """One of `DIFFICULTIES`, based on the fraction of actions that lose less than one percentage point."""
         good = float((self.values.max() - self.values < _GOOD).mean())
         return DIFFICULTIES[0] if good >= _EASY else DIFFICULTIES[2] if good <= _HARD else DIFFICULTIES[1]
 
@@ -123,14 +127,14 @@ class Suite:
     """A position suite.
 
     Attributes:
-        path: its file.
+        path: path of the suite file.
         name: name of the gauntlet with the same matchups.
-        version: version of the suite, which increases with every change of a position or value.
-        seed: seed of games, selection and simulations.
+        version: version of the suite, incremented with every change of a position or value.
+        seed: seed for games, selection of positions and simulations.
         matchups: name and configuration of each matchup.
         positions: the positions.
         digest: digest of the file's content, 16 hexadecimal digits.
-        data: the content of the file.
+        data: content of the file.
     """
 
     path: Path
@@ -144,7 +148,7 @@ class Suite:
 
     @classmethod
     def read(cls, name_or_path: str | Path) -> Suite:
-        """Read a suite; PositionsError names file, key, value found and value expected."""
+        """Read a suite from a file; raise PositionsError if it is invalid."""
         path = suite_path(name_or_path)
         data = read_json(path, PositionsError).verify_digest("a position suite")
         if data["suite"].value != FORMAT:
@@ -167,7 +171,7 @@ class Suite:
         )
 
     def groups(self) -> dict[str, list[int]]:
-        """Return the position numbers of each group by difficulty, phase and matchup; omit small groups."""
+        """Return the position numbers in each group by difficulty, phase or matchup. Small groups are omitted."""
         kinds: dict[str, Callable[[Position], str]] = {
             "difficulty": lambda one: one.difficulty,
             "phase": lambda one: one.phase,
@@ -208,10 +212,10 @@ def _position(data: Node, matchups: int) -> Position:
 
 
 def results_of(suite: Suite, answers: Sequence[int]) -> dict[str, Any]:
-    """Return the results of a player, overall and by group, given its action in each position.
+    """Return a player's results, overall and by group, given its action in each position.
 
     Raises:
-        PositionsError: for an illegal action.
+        PositionsError: if an action is illegal.
     """
     regrets, best = np.zeros(len(answers)), np.zeros(len(answers))
     for i, (position, action) in enumerate(zip(suite.positions, answers, strict=True)):
@@ -228,7 +232,7 @@ def results_of(suite: Suite, answers: Sequence[int]) -> dict[str, Any]:
 
 
 def _result(regrets: FloatArray, best: FloatArray) -> dict[str, Any]:
-    """Return the mean regret with its 95% interval (Student), and the share of best actions, rounded."""
+    """Return the mean regret with its 95% t interval, and the fraction of best actions, rounded."""
     mean, half = mean_and_half_width(regrets)
     figures = {"regret": mean, "low": mean - half, "high": mean + half, "best": float(best.mean())}
     return {"positions": len(regrets), **{name: round(value, 5) for name, value in figures.items()}}

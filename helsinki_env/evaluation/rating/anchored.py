@@ -1,22 +1,23 @@
-"""The rating of one player relative to opponents with fixed ratings.
+"""Rate one player against opponents with fixed ratings.
 
-The model is that of `helsinki_env.evaluation.rating.plackett_luce`. Only the player's worth is unknown, so the model is
-a logistic regression with one parameter. Each rank up to the player's own is one trial: either the player takes it, or
-one of the remaining opponents, whose worths add up.
+The model is the same as in `helsinki_env.evaluation.rating.plackett_luce`. Only the player's worth is unknown, so the
+model is a logistic regression with one parameter. Each rank, down to the rank of the player, is one trial. It is taken
+either by the player or by one of the remaining opponents, whose worths are summed.
 
-The rating maximizes the log-likelihood plus half the logarithm of the information (Firth 1993, "Bias reduction of
+The rating maximizes the log-likelihood plus half the log of the Fisher information (Firth 1993, "Bias reduction of
 maximum likelihood estimates", Biometrika 80). It is finite even for a player that wins or loses every game. Against a
-single opponent it is the log odds of (wins + 1/2) : (losses + 1/2).
+single opponent, it is the log odds of (wins + 1/2) : (losses + 1/2).
 
-The interval contains all ratings at which the slope of the log-likelihood differs from zero by at most Student's
-quantile times its standard error. This is Wilson's interval for a logistic regression. It is unbounded for a player
-that wins or loses every game. Games of one deal are correlated, so the standard error is that of deals: the information
-is divided by the ratio of the slope's variance over deals (Huber 1967; White 1982) to that of the model. The penalty
-counts as half an observed game in this ratio. The fixed ratings define the scale and have no error.
+The interval contains all ratings at which the slope of the log-likelihood differs from zero by at most its standard
+error times a quantile of Student's t distribution. It generalizes Wilson's interval to logistic regression. It is
+unbounded for a player that wins or loses every game. Games of one deal are correlated, so the standard error is
+clustered by deal. The information is scaled by the ratio of the slope's variance over deals (Huber 1967; White 1982) to
+its variance under the model. In this ratio the penalty counts as half an observed game. The fixed ratings define the
+scale and are treated as exact.
 
 The overall rating is the unweighted mean over the matchups, because matchups differ in their spread of ratings. Its
-interval combines those of the matchups (Zou and Donner 2008, "Construction of confidence limits about effect measures",
-Statistics in Medicine 27), with the correlations due to shared deals.
+interval combines the intervals of the matchups (Zou and Donner 2008, "Construction of confidence limits about effect
+measures", Statistics in Medicine 27), and accounts for the correlations due to shared deals.
 """
 
 from __future__ import annotations
@@ -38,19 +39,19 @@ with requires_extra("stats"):
     from scipy.optimize import brentq
     from scipy.special import expit
 
-#: Maximum absolute rating, in natural logarithms: 6,900 Elo points.
+#: Maximum absolute rating in natural logarithms, about 6,900 Elo points.
 _MAX_STRENGTH = 40.0
 _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class AnchoredGames:
-    """G games of one matchup with S seats, one of which is the player's."""
+    """G games of one matchup with S seats, one of which is taken by the rated player."""
 
-    known: Array  # fixed Elo points of every seat, (G, S): rating of the opponent (player: 0) plus seat effect
+    known: Array  # fixed Elo points by seat, (G, S): rating of the opponent (0 for the player) plus seat effect
     own: npt.NDArray[np.bool_]  # the player's seat, (G, S)
-    places: npt.NDArray[np.integer]  # rank by seat, 0 is first, (G, S)
-    deck: npt.NDArray[np.integer]  # deal number, (G,); matchups share deals
+    places: npt.NDArray[np.integer]  # rank of each seat (0 is first), (G, S)
+    deck: npt.NDArray[np.integer]  # deal number, (G,); matchups may share deals
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,14 @@ class AnchoredRating:
     """A rating in Elo points on a fixed scale."""
 
     rating: float
-    low: float  # lower end of the 95% interval; minus infinity if every comparison was lost
-    high: float  # upper end; infinity if every comparison was won
+    low: float  # lower endpoint of the 95% interval; -inf if every comparison was lost
+    high: float  # upper endpoint; inf if every comparison was won
     games: int
-    decks: int  # number of deals, the independent units
+    decks: int  # number of deals, which are the independent units
 
 
 def anchored_ratings(tables: Sequence[AnchoredGames]) -> tuple[AnchoredRating, list[AnchoredRating]]:
-    """Return the player's overall rating, the mean over the matchups, and its rating in each matchup."""
+    """Return the player's overall rating (the mean over the matchups) and its rating in each matchup."""
     results = [_rating(games) for games in tables]
     decks = np.unique(np.concatenate([np.asarray(games.deck, np.int64) for games in tables]))
     influence = np.zeros((len(tables), len(decks)))
@@ -85,17 +86,17 @@ def anchored_ratings(tables: Sequence[AnchoredGames]) -> tuple[AnchoredRating, l
 
 
 def _half_length(parts: Array, correlation: Array) -> float:
-    """Return the half-length of the interval of a sum, given those of its terms."""
+    """Return the half-length of the interval of a sum, given the half-lengths of the terms and their correlation."""
     return float(np.sqrt(max(0.0, float(parts @ correlation @ parts)))) if np.isfinite(parts).all() else np.inf
 
 
 @dataclass(frozen=True)
 class _Trials:
-    """The player's N binary trials, one for each rank that it could take; ties are split into weighted trials."""
+    """The player's N binary trials, one for each rank that it could take. Ties are split into weighted trials."""
 
-    offset: Array  # known part of the player's log worth minus the log worth of all remaining opponents, (N,)
-    taken: Array  # 1 if it took the rank, else 0, (N,)
-    weight: Array  # in games, (N,)
+    offset: Array  # known part of the player's log worth minus the log of the remaining opponents' total worth, (N,)
+    taken: Array  # 1 if the player took the rank, otherwise 0, (N,)
+    weight: Array  # number of games, fractional for ties, (N,)
     unit: npt.NDArray[np.int64]  # index of the deal, (N,)
 
     def slope(self, strength: float) -> float:
@@ -109,7 +110,7 @@ class _Trials:
         return self.slope(strength) + float(information @ (lost - won) / information.sum()) / 2
 
     def information(self, strength: float) -> float:
-        """Return minus the second derivative of the log-likelihood."""
+        """Return the negative second derivative of the log-likelihood."""
         return float(self.weight @ (expit(strength + self.offset) * expit(-strength - self.offset)))
 
 
@@ -131,7 +132,7 @@ def _trials(games: AnchoredGames) -> _Trials:
 
 
 def _rating(games: AnchoredGames) -> tuple[AnchoredRating, Array]:
-    """Return the rating in one matchup, and the influence of each deal on it, in ascending order of deals."""
+    """Return the rating in one matchup and the influence of each deal on it, in ascending order of deals."""
     decks = len(np.unique(games.deck))
     if decks < 2:
         raise RatingError(
@@ -152,10 +153,10 @@ def _rating(games: AnchoredGames) -> tuple[AnchoredRating, Array]:
 
 
 def _end(trials: _Trials, errors: float, strength: float) -> float:
-    """Return the slope plus a signed number of standard errors, which is zero at an end of the interval."""
+    """Return the slope plus a signed multiple of its standard error; zero at an endpoint of the interval."""
     return trials.slope(strength) + errors * float(np.sqrt(trials.information(strength)))
 
 
 def _root(function: Callable[[float], float], one: float, other: float) -> float:
-    """Return the root of a function with opposite signs at two points."""
+    """Return the root of a function between two points at which it has opposite signs."""
     return float(brentq(function, one, other, xtol=_TOLERANCE))

@@ -1,26 +1,26 @@
-"""The Plackett-Luce model of rankings: its exact likelihood with derivatives, and its fit by Newton's method.
+"""The Plackett-Luce model of rankings: its exact likelihood, the derivatives, and a fit with Newton's method.
 
-The winner is drawn among all seats with probabilities proportional to their worths, the second among the remaining
-seats, and so on (Luce 1959, *Individual Choice Behavior*; Plackett 1975, "The analysis of permutations", Applied
-Statistics 24). Here a worth is ``exp(features @ theta)``, so that effects of player, seat and covariates add up.
-The model is a chain of multinomial logits, so the log-likelihood is concave and Newton's method finds its unique
-maximum. Hunter 2004 ("MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32) gives conditions
-for a finite maximum; with `VirtualDraws` it is always finite.
+The winner is drawn from all seats with probabilities proportional to their worths, the second from the remaining seats,
+and so on (Luce 1959, *Individual Choice Behavior*; Plackett 1975, "The analysis of permutations", Applied Statistics
+24). Here a worth is ``exp(features @ theta)``, so the effects of player, seat and covariates are additive. The model is
+a chain of multinomial logits, so the log-likelihood is concave and Newton's method finds its unique maximum. Hunter
+2004 ("MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32) gives conditions for a finite
+maximum. With `VirtualDraws` it is always finite.
 
-`helsinki_env.evaluation.rating.ratings` encodes players and seats as features. For speed, games with equal features in
-equal order of finish are counted as one *pattern*. Each game belongs to a *unit*, a set of games that may be
+`helsinki_env.evaluation.rating.ratings` encodes players and seats as features. For speed, games with the same features
+in the same order of finish are counted as one *pattern*. Each game belongs to a *unit*: a set of games that may be
 correlated, such as all games of one deal.
 
 **Ties.** A game with tied ranks counts as all compatible orders of finish with equal weights. A tie of k seats has k!
-orders, and the log-likelihood is the mean over the orders (`orders_of_finish`). This is the expected log-likelihood if
-ties are broken at random. For two players a tie is half a win and half a loss, as in Elo's ratings (Elo 1978) and in
-the cross-table (`helsinki_env.evaluation.rating.shares`).
+orders, and the log-likelihood is the mean over these orders (`orders_of_finish`). This is the expected log-likelihood
+if ties are broken at random. With two players, a tie counts as half a win and half a loss, as in Elo ratings (Elo 1978)
+and in the cross-table (`helsinki_env.evaluation.rating.shares`).
 
 Two alternatives are less suitable. The marginal likelihood (Kalbfleisch and Prentice 1973, Biometrika 60; Allison and
-Christakis 1994, Sociological Methodology 24) treats a tie as an unobserved order, so draws of two players contain no
-information. The model of Turner, van Etten, Firth and Kosmidis 2020 (Computational Statistics 35; for two players
-Davidson 1970) has a parameter for each size of a tie. Its strengths are odds among games without ties, whereas a rating
-here describes how often one player finishes ahead of another in all games.
+Christakis 1994, Sociological Methodology 24) treats a tie as an unobserved order, so a draw between two players
+contains no information. The model of Turner, van Etten, Firth and Kosmidis 2020 (Computational Statistics 35; for two
+players Davidson 1970) has a parameter for each tie size. Its strengths describe the odds in games without ties, whereas
+a rating here describes how often one player finishes ahead of another in all games.
 
 Letters in shapes: U patterns, S seats, K parameters, D units, M virtual draws, R resamples.
 """
@@ -40,19 +40,20 @@ from helsinki_env.evaluation.rating import RatingError
 Array = npt.NDArray[np.float64]
 
 _MAX_STEPS = 100
-#: Convergence tolerance for twice the predicted gain of the log-likelihood in the next Newton step.
+#: Convergence tolerance for twice the gain in log-likelihood predicted for the next Newton step.
 _TOLERANCE = 1e-12
-#: Patterns whose Hessians are in memory at a time, some MB.
+#: Number of patterns whose Hessians are held in memory together, a few MB.
 _BATCH = 4096
 
 
 @dataclass(frozen=True)
 class Rankings:
-    """Games as orders of finish; equal orders are counted together."""
+    """Games as orders of finish. Identical orders are counted together."""
 
-    features: Array  # features of the first, second, ... seat in each pattern, (U, S, K)
-    counts: Any  # number of games of each unit with each pattern, fractional for ties, a SciPy sparse matrix (D, U)
-    #: Number of ranks in the likelihood; 1: multinomial logit of the winner (McFadden 1974); None: all.
+    features: Array  # features of the seats in each pattern, in order of finish, (U, S, K)
+    counts: Any  # number of games by unit and pattern, fractional for ties, as a SciPy sparse array (D, U)
+    #: Number of ranks in the likelihood, or None for all. With 1, the model is a multinomial logit of the winner
+    #: (McFadden 1974).
     depth: int | None = None
 
     @property
@@ -76,23 +77,23 @@ class Rankings:
 class VirtualDraws:
     """Virtual draws between two sides that differ by a contrast.
 
-    They make the rating of a player that always wins finite. For two players, one virtual draw gives the log odds of
+    They keep the rating of a player that always wins finite. With two players, one virtual draw yields the log odds of
     (wins + 1/2) : (losses + 1/2), which also removes the bias of order 1/n (Haldane 1955; Anscombe 1956).
     """
 
-    contrasts: Array  # difference of the features of the two sides, (M, K)
-    wins: Array  # weight of a win of the first side, (M,) or, for resamples, (M, R)
-    losses: Array  # weight of a loss, same shape
+    contrasts: Array  # difference between the features of the two sides, (M, K)
+    wins: Array  # weight of a win by the first side, (M,) or, for resamples, (M, R)
+    losses: Array  # weight of a loss, of the same shape
 
     @classmethod
     def of(cls, contrasts: Array, games: float) -> VirtualDraws:
-        """Return `games` draws for each contrast."""
+        """Return `games` virtual draws for each contrast."""
         half = np.full(len(contrasts), games / 2)
         return cls(contrasts, half, half)
 
 
 class Derivatives(NamedTuple):
-    """The log-likelihood at one theta: value, gradient float64 (K,) and Hessian float64 (K, K)."""
+    """Value, gradient, float64 (K,), and Hessian, float64 (K, K), of the log-likelihood at one theta."""
 
     value: float
     gradient: Array
@@ -101,18 +102,20 @@ class Derivatives(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """The maximum of the log-likelihood."""
+    """The parameters at the maximum of the log-likelihood, and their covariance."""
 
-    theta: Array  # parameters, natural logarithms of worth, (K,)
-    #: Cluster-robust covariance of theta, (K, K): the sandwich of Huber 1967 and White 1982, with factor D / (D - 1).
+    theta: Array  # parameters on the scale of log worths, (K,)
+    #: Cluster-robust covariance of theta, (K, K): the sandwich estimate of Huber 1967 and White 1982, times D / (D -
+    #: 1).
     covariance: Array
 
 
 def orders_of_finish(places: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
-    """Return the N orders of finish that are compatible with ranks (G, S); a tie of k seats has k! orders.
+    """Return the N orders of finish that are compatible with the given ranks, (G, S). A tie of k seats has k! orders.
 
     Returns:
-        game of each order, ascending, (N,); seats, best first, (N, S); weights, which sum to 1 for each game, (N,).
+        the game of each order, ascending, (N,); its seats, best first, (N, S); its weight, (N,). Weights sum to 1 for
+        each game.
     """
     places, seats = np.asarray(places, np.int64), places.shape[1]
     _, first, kind = np.unique(places @ seats ** np.arange(seats), return_index=True, return_inverse=True)
@@ -125,15 +128,15 @@ def orders_of_finish(places: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.in
 
 
 def _orders(places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return all orders compatible with the ranks of one game, (S,): int64 (N, S)."""
+    """Return all orders, int64 (N, S), that are compatible with the ranks of one game, (S,)."""
     groups = [np.flatnonzero(places == place).tolist() for place in np.unique(places)]
     return np.array([list(chain(*order)) for order in product(*map(permutations, groups))], np.int64)
 
 
 def _stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
-    """Return each pattern's log-likelihood (U, ...), relative worths and sums of the remaining worths (U, S, ...).
+    """Return the log-likelihood of each pattern, (U, ...), and its worths and sums of remaining worths, (U, S, ...).
 
-    `theta` is (K,) or, for resamples, (K, R); the results then have a last axis R.
+    `theta` is (K,) or, for resamples, (K, R). In the latter case, the results have an additional last axis R.
     """
     units, seats, _ = rankings.features.shape
     utility = (rankings.rows @ theta).reshape(units, seats, *theta.shape[1:])
@@ -146,7 +149,7 @@ def _stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
 
 
 def _residuals(worth: Array, left: Array, stages: int) -> Array:
-    """Return chosen minus expected choices, summed over stages, for each rank: (U, S) or (U, S, R)."""
+    """Return actual minus expected choices for each rank, summed over stages, (U, S) or (U, S, R)."""
     inverse = np.cumsum(1 / left[:, :stages], axis=1)
     rest = np.repeat(inverse[:, -1:], worth.shape[1] - stages, axis=1)
     residual: Array = -worth * np.concatenate([inverse, rest], axis=1)
@@ -155,7 +158,7 @@ def _residuals(worth: Array, left: Array, stages: int) -> Array:
 
 
 def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
-    """Return the gradients of R log-likelihoods with weights (U, R) at theta (K, R)."""
+    """Return the gradients of R log-likelihoods with weights (U, R) at theta, (K, R)."""
     _, worth, left = _stages(rankings, theta)
     residual = _residuals(worth, left, rankings.stages)
     residual *= weights[:, None]
@@ -164,7 +167,7 @@ def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
 
 
 def _expectations(features: Array, worth: Array, left: Array, stages: int) -> tuple[Array, Array]:
-    """Return the expected number of choices of each rank (U, S), and mean features by stage (U, stages, K)."""
+    """Return the expected number of choices of each rank, (U, S), and the mean features by stage, (U, stages, K)."""
     chosen = -_residuals(worth, left, stages)
     chosen[:, :stages] += 1
     tails = np.cumsum((worth[:, :, None] * features)[:, ::-1], axis=1)[:, ::-1]
@@ -172,7 +175,7 @@ def _expectations(features: Array, worth: Array, left: Array, stages: int) -> tu
 
 
 def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None) -> Derivatives:
-    """Return the log-likelihood of games and virtual draws with derivatives, for weights (U,) of the patterns."""
+    """Return the log-likelihood of the games and virtual draws, and its derivatives, with pattern weights (U,)."""
     weights = rankings.weights if weights is None else weights
     values, worth, left = _stages(rankings, theta)
     gradient = rankings.rows.T @ (weights[:, None] * _residuals(worth, left, rankings.stages)).ravel()
@@ -218,7 +221,10 @@ def unit_hessians(theta: Array, rankings: Rankings) -> Array:
 def maximize_likelihood(
     rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None, start: Array | None = None
 ) -> tuple[Array, Derivatives]:
-    """Return theta (K,) at the maximum and the derivatives there; RatingError without a unique maximum."""
+    """Return theta, (K,), at the maximum and the derivatives there.
+
+    Raises RatingError if Newton's method finds no maximum.
+    """
     theta = np.zeros(rankings.features.shape[2]) if start is None else start
     here = derivatives(theta, rankings, virtual, weights)
     for _ in range(_MAX_STEPS):
@@ -227,7 +233,7 @@ def maximize_likelihood(
             return theta + step, here
         size = 1.0
         there = derivatives(theta + step, rankings, virtual, weights)
-        while not there.value >= here.value and size > 1e-6:  # short steps gain, because the function is concave
+        while not there.value >= here.value and size > 1e-6:  # concave, so short steps always gain
             size /= 2
             there = derivatives(theta + size * step, rankings, virtual, weights)
         theta, here = theta + size * step, there
@@ -240,8 +246,8 @@ def maximize_likelihood(
 def fit(rankings: Rankings, virtual: VirtualDraws) -> Fit:
     """Fit the model to games of at least two units.
 
-    In the covariance, a virtual draw counts as an independent half win and half loss, so that the interval of a player
-    that always wins does not shrink to a point.
+    In the covariance, each virtual draw counts as an independent half win and half loss. Otherwise the interval of a
+    player that always wins would shrink to a point.
     """
     units = rankings.counts.shape[0]
     if units < 2:

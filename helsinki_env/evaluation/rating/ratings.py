@@ -1,16 +1,17 @@
-"""Ratings of the players of one matchup: the Plackett-Luce fit on the Elo scale, with intervals and probabilities.
+"""Ratings of the players in one matchup: the Plackett-Luce fit on the Elo scale, with intervals and probabilities.
 
-Elo's scale (Elo 1978): 400 points are odds of 10 : 1, so a strength in natural logarithms is multiplied by 400 / ln 10.
+On the Elo scale (Elo 1978), 400 points are odds of 10 : 1, so log strengths are multiplied by 400 / ln 10.
 
 **Model.** A player's worth in a game is ``exp(strength + seat effect + covariates @ coefficients)``. Only differences
-are identifiable: strengths are relative to a reference player, and seat effects sum to zero. The parameters are P - 1
+are identifiable, so strengths are relative to a reference player and seat effects sum to zero. The parameters are P - 1
 strengths, S - 1 seat effects (the last seat effect is minus their sum), and the coefficients.
 
-**Block bootstrap.** Units (deals), not games, are drawn with replacement (Efron 1979; Davison and Hinkley 1997, section
-3.8), because games of one deal are correlated, even across line-ups. Wins and losses of virtual draws get exponential
-weights (Rubin 1981). Intervals are *expanded* percentile intervals (Hesterberg 2015, "What teachers should know about
-the bootstrap", The American Statistician 69). They use Student's distribution with D - 1 degrees of freedom instead of
-the normal distribution, and correct the factor sqrt((D - 1) / D) by which plain percentiles are too narrow.
+**Block bootstrap.** The bootstrap resamples units (deals) rather than games (Efron 1979; Davison and Hinkley 1997,
+section 3.8), because games of one deal are correlated, even across line-ups. Wins and losses of virtual draws receive
+exponential weights (Rubin 1981). Intervals are *expanded* percentile intervals (Hesterberg 2015, "What teachers should
+know about the bootstrap", The American Statistician 69). They use Student's t distribution with D - 1 degrees of
+freedom instead of the normal distribution. They also correct for the factor sqrt((D - 1) / D) by which plain percentile
+intervals are too narrow.
 """
 
 from __future__ import annotations
@@ -61,14 +62,14 @@ Integers = npt.NDArray[np.integer]
 
 @dataclass(frozen=True)
 class RatingModel:
-    """Games encoded for the fit."""
+    """Games encoded as features for the fit."""
 
     rankings: Rankings
-    virtual: VirtualDraws  # between players that met, and between seats
-    player_map: Array  # (P, K), ``player_map @ theta`` are the players' strengths
-    seat_map: Array  # (S, K), ``seat_map @ theta`` are the seats' effects
-    covariate_map: Array  # (C, K), ``covariate_map @ theta`` are the coefficients of the covariates
-    units: npt.NDArray[np.int64]  # (D,), numbers of the independent units in ascending order
+    virtual: VirtualDraws  # virtual draws between players that met, and between seats
+    player_map: Array  # (P, K); ``player_map @ theta`` gives the strengths of the players
+    seat_map: Array  # (S, K); ``seat_map @ theta`` gives the seat effects
+    covariate_map: Array  # (C, K); ``covariate_map @ theta`` gives the coefficients of the covariates
+    units: npt.NDArray[np.int64]  # numbers of the independent units, ascending, (D,)
 
 
 def build_model(
@@ -85,17 +86,17 @@ def build_model(
 
     Args:
         players: names of the P players.
-        seating: the player in each seat, indices into `players`, (G, S). A player may sit in several seats of a game.
-        places: rank of each seat, (G, S): the number of seats that did better; see
+        seating: index into `players` of the player in each seat, (G, S). A player may take several seats of a game.
+        places: rank of each seat, (G, S): the number of seats that did better. See
             `helsinki_env.evaluation.rating.plackett_luce` for ties.
-        units: unit (deal) of each game, (G,); games of different units are independent.
+        units: unit (deal) of each game, (G,). Games of different units are independent.
         reference: index of the player whose strength is zero.
-        covariates: covariates of a seat in a game, float64 (G, S, C), of order 1. Virtual draws do not affect their
-            coefficients.
-        virtual_games: number of virtual draws for each pair of players that met and for each pair of seats.
+        covariates: covariates of each seat in each game, float64 (G, S, C), with values of order 1. Virtual draws do
+            not affect their coefficients.
+        virtual_games: number of virtual draws for each pair of players that met, and for each pair of seats.
 
     Raises:
-        RatingError: for incompatible shapes, players that are not connected by games, or unidentifiable effects.
+        RatingError: if shapes are incompatible, games do not connect all players, or effects are not identifiable.
     """
     seating, places = np.asarray(seating, np.int64), np.asarray(places, np.int64)
     _check(players, seating, places, np.asarray(units))
@@ -111,7 +112,8 @@ def build_model(
     met = _meetings(count, seating)
     _check_connected(players, met)
 
-    # A kind is a combination of player, seat and covariates. Games are orders of kinds; ties are weighted orders.
+    # A kind is a combination of player, seat and covariates. A game is an order of kinds, or several weighted orders if
+    # tied.
     game, order, part = orders_of_finish(places)
     kinds = seating * seats + np.arange(seats)
     features_of = player_map[np.repeat(np.arange(count), seats)] + seat_map[np.tile(np.arange(seats), count)]
@@ -160,7 +162,7 @@ def _check(players: Sequence[str], seating: Integers, places: Integers, units: I
 
 
 def _meetings(count: int, seating: Integers) -> npt.NDArray[np.bool_]:
-    """Return which pairs of players met, bool (P, P)."""
+    """Return whether each pair of players met, bool (P, P)."""
     met = np.zeros((count, count), np.bool_)
     for seat in range(seating.shape[1]):
         met[seating[:, seat, None], seating] = True
@@ -190,19 +192,19 @@ def _check_identifiable(rankings: Rankings, parameters: int) -> None:
         )
 
 
-#: Maximum size of the arrays of one batch of resamples, which then fit in the CPU cache (4 MB each).
+#: Maximum number of values in an array of one batch of resamples (4 MB), so that the arrays fit in the CPU cache.
 _BATCH_NUMBERS = 500_000
 _MAX_STEPS = 12
-#: Convergence tolerance in natural logarithms, 0.002 Elo points: far below the resampling error.
+#: Convergence tolerance on the log scale: 0.002 Elo points, far below the resampling error.
 _TOLERANCE = 1e-5
 
 
 def bootstrap_fits(model: RatingModel, fitted: Fit, resamples: int, seed: int) -> Array:
-    """Return the parameters fitted to resampled units, float64 (resamples, K).
+    """Return the parameters fitted to each resample of the units, float64 (resamples, K).
 
-    Every resample starts at the fit to all games and takes Newton steps with the fixed Hessian of its units there. Each
-    unit's Hessian is computed once, and all resamples of a batch step together. The few resamples that do not converge
-    are fitted individually.
+    Every resample starts at the fit to all games. Its Newton steps use the Hessian of its units at that point
+    throughout. The Hessian of each unit is computed only once, and all resamples of a batch take steps together. The
+    few resamples that do not converge are fitted individually.
     """
     rng = np.random.default_rng(seed)
     rankings, virtual = model.rankings, model.virtual
@@ -242,7 +244,7 @@ def _fit_batch(
         win = 1 / (1 + np.exp(-virtual.contrasts @ now))
         total = gradient + virtual.contrasts.T @ (wins - (wins + losses) * win)
         step = -np.einsum("rij,jr->ir", inverse[active], total)
-        # The fixed Hessian overshoots if a resample has less information on a rating: limit steps to length 1.
+        # With a fixed Hessian, steps overshoot if a resample has less information on a rating: limit their length to 1.
         length = np.abs(step).max(axis=0)
         theta[:, active] += step / np.maximum(length, 1)
         active = active[length > _TOLERANCE]
@@ -256,14 +258,14 @@ def _fit_batch(
 
 
 def percentiles(samples: Array, units: int, level: float = 0.95) -> tuple[Array, Array]:
-    """Return both ends of the expanded percentile intervals of N values, from R resamples of units, (R, N)."""
+    """Return both endpoints of the expanded percentile intervals of N values, given R resamples, (R, N)."""
     outside = float(ndtr(-math.sqrt(units / (units - 1)) * student_quantile(units, level)))
     low, high = np.quantile(samples, [outside, 1 - outside], axis=0, method="weibull")
     return low, high
 
 
 def rank_probabilities(samples: Array) -> Array:
-    """Return the fraction of resamples (R, P) in which a player (row) has a rank (column, best first), (P, P)."""
+    """Return the fraction of resamples (R, P) in which each player (row) has each rank (column), (P, P)."""
     players = samples.shape[1]
     order = np.argsort(-samples, axis=1, kind="stable")
     shares = [np.bincount(order[:, rank], minlength=players) / len(samples) for rank in range(players)]
@@ -277,38 +279,38 @@ def stronger_probabilities(samples: Array) -> Array:
     return above
 
 
-#: Minimum number of deals for the effect of an action that is denied to only some seats.
+#: Minimum number of deals in which an action is denied to only some seats, for its effect to be modeled.
 _MIN_DEALS = 20
 ELO = 400 / math.log(10)
-"""Elo points of one natural logarithm."""
+"""Elo points per unit of log odds."""
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """Ratings of the players of one matchup, in Elo points; arrays are in the order of `players`.
+    """Ratings of the players in one matchup, in Elo points. Arrays are in the order of `players`.
 
     Attributes:
         table: name of the matchup.
-        players: names.
-        reference: the player at zero.
+        players: names of the players.
+        reference: the player whose rating is zero.
         games: number of games.
-        decks: number of deals, the independent units.
+        decks: number of deals, which are the independent units.
         resamples: number of resamples for intervals and probabilities.
         elo: ratings, float64 (P,).
-        low: lower ends of the 95% intervals of the difference to the reference.
-        high: upper ends.
-        error: sandwich standard errors over deals, float64 (P,).
+        low: lower endpoints of the 95% intervals of the difference from the reference.
+        high: upper endpoints.
+        error: sandwich standard errors, clustered by deal, float64 (P,).
         covariance: sandwich covariance, float64 (P, P).
         seat: seat effects, which sum to zero, float64 (S,).
-        seat_low: lower ends of their 95% intervals.
-        seat_high: upper ends.
+        seat_low: lower endpoints of the 95% intervals of the seat effects.
+        seat_high: upper endpoints.
         handicaps: whether the model includes the effects of actions denied to only some seats of a game.
-        rank: fraction of resamples in which a player (row) has a rank (column), float64 (P, P).
+        rank: fraction of resamples in which each player (row) has each rank (column), float64 (P, P).
         probability_stronger: fraction of resamples in which the row player is rated above the column player, float64
             (P, P).
-        cross_table: the cross-table.
-        expected: expected scores of the cross-table by the ratings, float64 (P, P).
-        statistics: win rates, points and ranks.
+        cross_table: the observed cross-table.
+        expected: cross-table expected from the ratings, float64 (P, P).
+        statistics: win rates, mean points and mean ranks.
     """
 
     table: str
@@ -334,24 +336,25 @@ class Ratings:
 
     @property
     def order(self) -> list[int]:
-        """Players from the strongest to the weakest."""
+        """Indices of the players, strongest first."""
         return [int(i) for i in np.argsort(-self.elo, kind="stable")]
 
 
 def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 1000, seed: int = 0) -> Ratings:
-    """Rate the players of a matchup.
+    """Rate the players in a matchup.
 
-    The model includes seat effects. If seats of a game are denied different actions, it also includes the effects of
-    these actions, unless there are too few deals or the effects are not identifiable.
+    The model includes seat effects. If the seats of a game are denied different actions, it also includes the effects
+    of these actions, unless there are too few deals or the effects are not identifiable.
 
     Args:
         games: the games.
-        reference: the player at zero; default: ``random`` if it played, else the player with the lowest mean score.
+        reference: the player whose rating is zero. By default, ``random`` if it played, otherwise the player with the
+            lowest mean score.
         resamples: number of resamples for intervals and probabilities.
-        seed: seed of the resampling.
+        seed: seed for resampling.
 
     Raises:
-        RatingError: if the games cannot be rated (`build_model`, `fit`), or the reference did not play.
+        RatingError: if the games cannot be rated (see `build_model` and `fit`) or the reference player did not play.
     """
     if resamples < 100:
         raise RatingError(f"resamples: found {resamples}, expected at least 100")
@@ -401,12 +404,12 @@ def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 
 
 
 def _model(games: RatableGames, reference: int) -> tuple[RatingModel, Array]:
-    """Return the model of games and its covariates (actions denied to only some seats of a game), (G, S, C)."""
+    """Return the model of the games and its covariates, (G, S, C): actions denied to only some seats of a game."""
     build = partial(build_model, games.players, games.seating, games.places, games.deck, reference=reference)
     denied = decode_action_sets(games.denied & ~games.covered[:, None])  # covered actions are not handicaps
     differs = (denied != denied[:, :1]).any(axis=1)
     decks = np.array([len(np.unique(games.deck[differs[:, action]])) for action in range(differs.shape[1])])
-    # With few deals, an effect is not identifiable in some resamples.
+    # With too few deals, some resamples would not identify an effect.
     unequal = denied[..., decks >= _MIN_DEALS].astype(np.float64)
     if (np.ptp(unequal.sum(axis=2), axis=1) == 0).all():
         unequal = unequal[..., 1:]  # equal numbers of denied actions identify effects only up to a constant

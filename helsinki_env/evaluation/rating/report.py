@@ -1,6 +1,6 @@
-"""The report on ratings: all numbers as JSON, and a page with figures that depends only on the JSON.
+"""The rating report: all results as JSON, and a page with figures that is generated from the JSON alone.
 
-The files are reproducible byte for byte from games and seed.
+The files are reproducible byte for byte from the games and the seed.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _MIN_PAIRS = 3
 
 
 def shorten_name(player: str) -> str:
-    """Return a player's name for a label, shortened in the middle if it is long, such as a path."""
+    """Return a player's name for use as a label. Long names, such as paths, are shortened in the middle."""
     half = _MAX_LABEL // 2
     return player if len(player) <= _MAX_LABEL else f"{player[: half - 1]}…{player[-half:]}"
 
 
 def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
-    """Group players that differ only in a budget, such as mc:50 and mc:200, by family: (budget, index)."""
+    """Group players that differ only in their search budget, such as mc:50 and mc:200, as (budget, index) by family."""
     families: dict[str, list[tuple[int, int]]] = {}
     for i, player in enumerate(players):
         found = re.fullmatch(r"([^:]+):(\d+)(|:.*)", player)
@@ -59,8 +59,8 @@ def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
 
 
 def draw_ratings(tables: Sequence[RatingTable]) -> bytes:
-    """Return the ratings with intervals as SVG, one panel for each matchup, all on one scale."""
-    # Label the scale once for consecutive matchups with the same reference player.
+    """Return an SVG figure of the ratings with intervals, with one panel per matchup and a common scale."""
+    # Label the scale only once for consecutive matchups with the same reference player.
     last = [one["reference"] != other["reference"] for one, other in pairwise(tables)] + [True]
     heights = [0.24 * len(table["players"]) + (0.75 if end else 0.4) for table, end in zip(tables, last, strict=True)]
     players = [player for table in tables for player in table["players"]]
@@ -95,7 +95,7 @@ def _title(table: RatingTable) -> str:
 
 
 def draw_pairs(table: RatingTable) -> bytes | None:
-    """Return the cross-table of a matchup as a heat map, SVG; None for fewer than `_MIN_PAIRS` pairs."""
+    """Return a heat map of a matchup's cross-table as SVG, or None if fewer than `_MIN_PAIRS` pairs met."""
     players = [player["player"] for player in table["players"]]
     n = len(players)
     share = np.full((n, n), np.nan)
@@ -127,16 +127,17 @@ def draw_pairs(table: RatingTable) -> bytes | None:
 
 
 def _percent(share: float) -> str:
-    """Format a percentage without decimals; 0 and 100 only for exact values."""
+    """Format a percentage without decimals. Only exact values are shown as 0 or 100."""
     if 0 < share < 0.5:
         return "<1"
     return ">99" if 99.5 < share < 100 else f"{share:.0f}"
 
 
 def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
-    """Return ratings against search budgets as SVG; None if no family has two budgets.
+    """Return a plot of ratings against search budgets as SVG, or None if no family has two budgets.
 
-    Differences from the smallest budget of the first family are often much more precise than those from the reference.
+    Ratings are relative to the smallest budget of the first family. These differences are often much more precise than
+    differences from the reference player.
     """
     chosen = [table for table in tables if table.get("budgets")]
     if not chosen:
@@ -151,7 +152,7 @@ def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
                 number = names.index(family)
                 middle = np.array([entry["difference"] for entry in own])
                 low, high = (np.array([entry[end] for entry in own]) for end in ("low", "high"))
-                # Shift families with equal budgets, so that their intervals do not overlap.
+                # Shift the families horizontally so that intervals at equal budgets do not overlap.
                 shift = 2 ** (0.06 * (number - (len(names) - 1) / 2))
                 axis.errorbar(
                     [entry["budget"] * shift for entry in own],
@@ -181,11 +182,11 @@ _EXPLANATION = (
 
 
 def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], command: str) -> dict[str, Any]:
-    """Return all numbers of the ratings as plain data, with a digest.
+    """Return all ratings as JSON-serializable data with a digest.
 
     Args:
         tables: the ratings.
-        provenance: source of the games; ``tables`` has further facts about each matchup by name.
+        provenance: source of the games; its ``tables`` key may hold more facts about each matchup, by name.
         command: command that recreates the report.
     """
     tables_data = [matchup_rating_data(ratings) for ratings in tables]
@@ -193,7 +194,7 @@ def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], comma
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """Load the data of an existing report; RatingError if the file is invalid or modified."""
+    """Load the data of an existing report; raise RatingError if the file is invalid or was modified."""
     data = read_json(path, RatingError).verify_digest("the data of a report on ratings")
     _check_report(data)
     report: dict[str, Any] = data.value
@@ -201,7 +202,7 @@ def read_report(path: Path) -> dict[str, Any]:
 
 
 def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
-    """Return all numbers of the ratings of a matchup as plain data."""
+    """Return the ratings of a matchup as JSON-serializable data."""
     order, statistics = ratings.order, ratings.statistics
     return {
         "name": ratings.table,
@@ -237,7 +238,7 @@ def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
 
 
 def _budgets(ratings: Ratings) -> dict[str, Any]:
-    """Return comparisons of budgets with the smallest budget of the first family, if any."""
+    """Return comparisons of all search budgets with the smallest budget of the first family, if there is a family."""
     families = budget_families(ratings.players)
     if not families:
         return {}
@@ -262,12 +263,12 @@ def _budgets(ratings: Ratings) -> dict[str, Any]:
 
 
 def rating_report_files(data: Mapping[str, Any], *, name: str = "ladder", images: str = "") -> dict[Path, bytes]:
-    """Return the files of the report, keyed by their path relative to the output folder.
+    """Return the files of the report by path relative to the output folder.
 
     Args:
-        data: data from `ratings_data` or `read_report`.
+        data: the data from `ratings_data` or `read_report`.
         name: prefix of the file names.
-        images: subfolder of the figures.
+        images: subfolder for the figures.
     """
     shown = all_printable(data)
     tables = shown["tables"]
@@ -283,7 +284,7 @@ def rating_report_files(data: Mapping[str, Any], *, name: str = "ladder", images
 
 
 def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str:
-    """Return the page; `figures` maps the subject of each figure to its path."""
+    """Return the page. `figures` maps the subject of each figure to its path."""
     provenance, tables = data["provenance"], data["tables"]
     missing = provenance.get("missing_games", 0)
     about = escape_markdown(name.removeprefix("ladder").lstrip("-"))
@@ -316,13 +317,13 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
 
 
 def _pairs(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the pairs of players that met, the stronger player first."""
+    """Return the pairs of players that met, each with the stronger player first."""
     rank = {row["player"]: row["rank"] for row in entry["players"]}
     return [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
 
 
 def _cross_table_text(entry: Mapping[str, Any]) -> str:
-    """Return a sentence with the cross-table, for too few pairs for a figure."""
+    """Return the cross-table as a sentence, for matchups with too few pairs for a figure."""
     scores = [
         f"{code_span(pair['player'])} finished ahead of {code_span(pair['opponent'])} in {pair['ahead']:.1%} "
         f"({pair['low']:.1%} to {pair['high']:.1%})"
@@ -340,7 +341,7 @@ def _fact(key: str, value: Any) -> str:
 
 
 def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[str]:
-    """Return the lines of one matchup."""
+    """Return the Markdown lines for one matchup."""
     facts = "".join(f", {_fact(*item)}" for item in provenance.get("tables", {}).get(entry["name"], {}).items())
     played = f"{entry['seats']} players, {entry['games']:,} games of {entry['decks']:,} deals{facts}."
     lines = [
@@ -373,7 +374,7 @@ def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[st
 
 
 def _disagreement(entry: Mapping[str, Any]) -> list[str]:
-    """Return lines on the fit of the model, by the deviations of the cross-table from the expected scores."""
+    """Return lines on the fit of the model: deviations of the cross-table from the expected scores."""
     pairs = _pairs(entry)
     outside = [pair for pair in pairs if not pair["low"] <= pair["ahead_by_ratings"] <= pair["high"]]
     worst = max(pairs, key=lambda pair: abs(pair["ahead"] - pair["ahead_by_ratings"]))
@@ -388,7 +389,7 @@ _MAX_ELO = 1e9
 
 
 def _check_report(data: Node) -> None:
-    """Check all data of a report; raises RatingError."""
+    """Check all data of a report; raise RatingError if it is invalid."""
     provenance = data["provenance"]
     _check(provenance, counts=("games", "seed"), texts=("environment", "package", "command"))
     provenance.get("missing_games", 0).integer(0)
@@ -448,7 +449,7 @@ def _check(
     numbers: Sequence[str] = (),
     fractions: Sequence[str] = (),
 ) -> None:
-    """Check the values of keys by kind."""
+    """Check the values of the given keys, grouped by type."""
     for key in counts:
         entry[key].integer(0)
     for key in texts:

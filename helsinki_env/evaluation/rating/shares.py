@@ -1,19 +1,20 @@
-"""Model-free results: scores between pairs of players, win rates, mean points and mean ranks.
+"""Results that require no rating model: scores between pairs of players, win rates, mean points and mean ranks.
 
-Games of one deal are correlated, so intervals are based on the variation between units (deals), see
-`helsinki_env.evaluation.match_stats.proportion_interval`. A tied rank counts as half ahead. Opposite entries of the
+Games of one deal are correlated, so intervals are based on the variation between units (deals); see
+`helsinki_env.evaluation.match_stats.proportion_interval`. A tie counts as finishing half ahead. Opposite entries of the
 cross-table therefore sum to 1 and are comparable with the scores expected from the ratings (`expected_cross_table`).
 
-**Payoff table.** A rating puts players on one line. It cannot show cycles, and it depends on how often each pair met.
-These methods rank players by the table of pairwise results instead:
+**Payoff table.** Ratings place all players on one scale. They cannot show cycles, and they depend on how often each
+pair met. The following methods rank players by the table of pairwise results instead:
 
-- **alpha-rank** (Omidshafiei et al. 2019): the long-run share of each player if better players replace worse ones.
-- **Nash averaging** (Balduzzi et al. 2018): the share of each player in the equilibrium with the largest entropy of the
-  game "choose a player", and the score against that mixture. Copies of a player have no influence.
+- **alpha-rank** (Omidshafiei et al. 2019): the long-run frequency of each player in a population in which better
+  players replace worse ones.
+- **Nash averaging** (Balduzzi et al. 2018): the probability of each player in the maximum-entropy Nash equilibrium of
+  the game "choose a player", and the score of each player against that mixture. Copies of a player have no influence.
 - **soft Condorcet** (Lanctot et al. 2025): ratings that agree with as many pairwise results as possible.
 
-Alpha-rank is OpenSpiel's implementation. OpenSpiel's Nash averaging needs another package, and its soft Condorcet needs
-individual votes. SciPy solves the same optimization problems here.
+Alpha-rank uses OpenSpiel's implementation. OpenSpiel's Nash averaging requires another package, and its soft Condorcet
+method requires individual votes, so this module solves the same optimization problems with SciPy.
 """
 
 from __future__ import annotations
@@ -42,49 +43,49 @@ _DECIMALS = 5
 
 @dataclass(frozen=True)
 class CrossTable:
-    """The cross-table; row i, column j is player i against player j."""
+    """The cross-table. Row i, column j compares player i with player j."""
 
-    share: Array  # fraction of meetings in which i finished ahead of j, ties as half, (P, P); NaN if they never met
-    low: Array  # lower end of its 95% interval
-    high: Array  # upper end
-    games: npt.NDArray[np.int64]  # number of games with both, (P, P)
+    share: Array  # fraction of meetings in which i finished ahead of j (ties: half), (P, P); NaN if they never met
+    low: Array  # lower endpoint of its 95% interval
+    high: Array  # upper endpoint
+    games: npt.NDArray[np.int64]  # number of games in which both played, (P, P)
 
 
 @dataclass(frozen=True)
 class PlayerStatistics:
-    """Statistics of every player over all seats that it took, (P,)."""
+    """Statistics of each player over all seats that it took, as arrays (P,)."""
 
     games: npt.NDArray[np.int64]  # number of seats taken
-    win_rate: Array  # a tie of k for first counts as 1/k of a win
-    low: Array  # lower end of its 95% interval
-    high: Array  # upper end
-    chance_level: float  # one in the number of seats
+    win_rate: Array  # a k-way tie for first counts as 1/k of a win
+    low: Array  # lower endpoint of its 95% interval
+    high: Array  # upper endpoint
+    chance_level: float  # 1 / number of seats
     points: Array  # mean points
-    place: Array  # mean rank, 1 is first; see `helsinki_env.evaluation.match_stats.midranks`
+    place: Array  # mean rank (1 is first), see `helsinki_env.evaluation.match_stats.midranks`
 
 
 def _unit_sums(unit: Integers, cell: Integers, cells: int, weights: Array | None = None) -> Array:
-    """Sum weights by unit and cell, float64 (D, cells)."""
+    """Return the sum of the weights (default: the count) by unit and cell, float64 (D, cells)."""
     units = int(unit.max()) + 1
     flat = np.bincount(unit * cells + cell, weights, minlength=units * cells)
     return flat.reshape(units, cells).astype(np.float64)
 
 
 def _ahead(one: Integers, two: Integers) -> Array:
-    """Return the score of one rank against another: 1 if ahead, 1/2 for a tie, else 0, float64 (N,)."""
+    """Return the score of one rank against another, float64 (N,): 1 if ahead, 1/2 if tied, otherwise 0."""
     ahead: Array = (one < two) + (one == two) / 2
     return ahead
 
 
 def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integers, Integers]]:
-    """Yield each pair of seats, the games with different players there, and their cells in the cross-table."""
+    """Yield each pair of seats, the games in which different players take them, and their cells in the cross-table."""
     for one, two in permutations(range(seating.shape[1]), 2):
         games = np.flatnonzero(seating[:, one] != seating[:, two])
         yield one, two, games, seating[games, one].astype(np.int64) * players + seating[games, two]
 
 
 def cross_table(players: int, seating: Integers, places: Integers, units: Integers) -> CrossTable:
-    """Return the cross-table of P players from games; shapes as for `rating.ratings.build_model`."""
+    """Return the cross-table of P players. The arrays have the same shapes as in `rating.ratings.build_model`."""
     _, unit = np.unique(units, return_inverse=True)
     meetings = list(_meetings(seating, players))
     cells = players * players
@@ -102,7 +103,7 @@ def cross_table(players: int, seating: Integers, places: Integers, units: Intege
 def player_statistics(
     players: int, seating: Integers, places: Integers, scores: Integers, units: Integers
 ) -> PlayerStatistics:
-    """Return the statistics of P players; `scores` are points by seat, (G, S), others as in `cross_table`."""
+    """Return the statistics of P players, given the points by seat, `scores` (G, S), and the data for `cross_table`."""
     _, unit = np.unique(units, return_inverse=True)
     seats = seating.shape[1]
     sat, unit = seating.ravel().astype(np.int64), np.repeat(unit, seats)
@@ -117,7 +118,10 @@ def player_statistics(
 
 
 def expected_cross_table(players: int, seating: Integers, utility: Array) -> Array:
-    """Return the expected cross-table of the same meetings in a Plackett-Luce model."""
+    """Return the cross-table that a Plackett-Luce model predicts for the same meetings.
+
+    `utility` contains the log worth of each seat in each game, float64 (G, S).
+    """
     total, number = np.zeros(players**2), np.zeros(players**2)
     for one, two, games, cell in _meetings(seating, players):
         difference = utility[games, one] - utility[games, two]
@@ -129,7 +133,10 @@ def expected_cross_table(players: int, seating: Integers, utility: Array) -> Arr
 
 
 def head_to_head_by_unit(seating: Integers, places: Integers, units: Integers, one: int, two: int) -> Array:
-    """Return the score of `one` against `two` in each unit with both players, ties as half, in the order of units."""
+    """Return the score of `one` against `two` in each unit with both players, in ascending order of units.
+
+    A tie counts as one half.
+    """
     names, unit = np.unique(units, return_inverse=True)
     cells = np.zeros((len(names), 2))
     for a, b in permutations(range(seating.shape[1]), 2):
@@ -142,12 +149,12 @@ def head_to_head_by_unit(seating: Integers, places: Integers, units: Integers, o
 
 
 def rounded(value: float) -> float | None:
-    """Round a number for JSON (None for NaN) and thus hide tiny differences between CPUs."""
+    """Round a number for JSON, with None for NaN. Rounding hides tiny differences between CPUs."""
     return None if math.isnan(value) else round(float(value), _DECIMALS) + 0.0
 
 
 def unrated_data(table: RatableGames) -> dict[str, Any]:
-    """Return win rates, points, ranks and the cross-table of a matchup as plain data, without ratings."""
+    """Return win rates, points, ranks and the cross-table of a matchup as JSON-serializable data, without ratings."""
     count = len(table.players)
     statistics = player_statistics(count, table.seating, table.places, table.scores, table.deck)
     order = sorted(range(count), key=lambda i: -statistics.win_rate[i])
@@ -166,7 +173,7 @@ def unrated_data(table: RatableGames) -> dict[str, Any]:
 
 
 def player_data(statistics: PlayerStatistics, i: int) -> dict[str, Any]:
-    """Return the statistics of a player."""
+    """Return the statistics of player `i` as JSON-serializable data."""
     return {
         "games": int(statistics.games[i]),
         "win_share": rounded(statistics.win_rate[i]),
@@ -180,7 +187,7 @@ def player_data(statistics: PlayerStatistics, i: int) -> dict[str, Any]:
 def pair_data(
     players: Sequence[str], order: Sequence[int], pairs: CrossTable, expected: Array, stronger: Array
 ) -> list[dict[str, Any]]:
-    """Return the cross-table, best player first, with the scores and probabilities by the ratings."""
+    """Return the cross-table in the given order of players, with the scores and probabilities based on the ratings."""
     return [
         {
             "player": players[i],
@@ -198,24 +205,24 @@ def pair_data(
     ]
 
 
-#: Soft Condorcet: range of its ratings, and their temperature.
+#: Range of soft Condorcet ratings, and their temperature.
 _RANGE, _TEMPERATURE = 1000.0, 100.0
-#: Maximum gain of a player against the equilibrium.
+#: Maximum gain that a player may have against an accepted equilibrium.
 _TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)
 class PayoffRanking:
-    """The payoff table of P players and the rankings that follow from it.
+    """The payoff table of P players and the rankings derived from it.
 
     Attributes:
         name: name of the matchup.
         players: the players.
-        share: fraction of meetings in which i finished ahead of j, ties as half, float64 (P, P); 0.5 on the diagonal.
-        low: lower ends of its 95% intervals, float64 (P, P).
-        high: upper ends, float64 (P, P).
-        alpha: share of each player by alpha-rank, float64 (P,).
-        nash: share of each player in the equilibrium, float64 (P,).
+        share: fraction of meetings in which i finished ahead of j (ties: half), float64 (P, P); 0.5 on the diagonal.
+        low: lower endpoints of the 95% intervals of `share`, float64 (P, P).
+        high: upper endpoints, float64 (P, P).
+        alpha: alpha-rank score of each player, float64 (P,).
+        nash: probability of each player in the maximum-entropy Nash equilibrium, float64 (P,).
         against_nash: score of each player against the equilibrium, at most 0.5, float64 (P,).
         condorcet: soft Condorcet ratings, 0 to 1000, float64 (P,).
     """
@@ -231,7 +238,7 @@ class PayoffRanking:
     condorcet: Array
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the ranking as plain data, rounded."""
+        """Return the ranking as JSON-serializable data with rounded values."""
         values = {
             key: np.round(getattr(self, key), 4).tolist()
             for key in ("share", "low", "high", "alpha", "nash", "against_nash", "condorcet")
@@ -240,11 +247,11 @@ class PayoffRanking:
 
 
 def payoff_ranking(games: RatableGames) -> PayoffRanking:
-    """Return the payoff table of a matchup and its rankings.
+    """Return the payoff table of a matchup and the rankings derived from it.
 
     Raises:
         RatingError: if two players never met.
-        MissingExtraError: without OpenSpiel.
+        MissingExtraError: if OpenSpiel is not installed.
     """
     count = len(games.players)
     table = cross_table(count, games.seating, games.places, games.deck)
@@ -264,7 +271,7 @@ def payoff_ranking(games: RatableGames) -> PayoffRanking:
 
 
 def alpha_rank(share: Array) -> Array:
-    """Return each player's share in the stationary distribution of alpha-rank (infinite alpha), float64 (P,)."""
+    """Return the stationary distribution of alpha-rank (infinite alpha) over the players, float64 (P,)."""
     with requires_extra("openspiel"):
         from open_spiel.python.egt import alpharank
     if len(share) == 1:
@@ -274,7 +281,7 @@ def alpha_rank(share: Array) -> Array:
 
 
 def nash_average(advantage: Array) -> Array:
-    """Return the symmetric equilibrium with the largest entropy of a zero-sum game, float64 (P,).
+    """Return the maximum-entropy symmetric equilibrium of a symmetric zero-sum game, float64 (P,).
 
     Args:
         advantage: payoff of i against j, float64 (P, P), antisymmetric.
@@ -309,7 +316,7 @@ def nash_average(advantage: Array) -> Array:
 
 
 def soft_condorcet(share: Array) -> Array:
-    """Return soft Condorcet ratings, 0 to 1000, float64 (P,); only differences are meaningful."""
+    """Return soft Condorcet ratings from 0 to 1000, float64 (P,). Only their differences are meaningful."""
     with requires_extra("stats"):
         from scipy.optimize import minimize
 
@@ -319,7 +326,7 @@ def soft_condorcet(share: Array) -> Array:
         return float((share * against).sum()), slope.sum(axis=0) - slope.sum(axis=1)
 
     score = share.mean(axis=1)
-    start = _RANGE / 2 + _TEMPERATURE * (score - score.mean())  # start with the order of the mean scores
+    start = _RANGE / 2 + _TEMPERATURE * (score - score.mean())  # start in the order of the mean scores
     bounds = [(0.0, _RANGE)] * len(share)
     ratings: Array = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
     return ratings

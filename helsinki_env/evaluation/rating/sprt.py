@@ -1,13 +1,14 @@
-"""A sequential test whether one player is better than another by a given amount, evaluated after every block.
+"""A sequential test of whether one player is better than another by a given amount, evaluated after every block.
 
 This is the generalized sequential probability ratio test (Wald 1945; Li, Liu and Ying 2014, "Generalized Sequential
 Probability Ratio Test for Separate Families of Hypotheses", Sequential Analysis 33) on the mean scores of blocks, as
-for chess engines (Van den Bergh, "A Practical Introduction to the GSPRT", 2020; fishtest's pentanomial model). A block
-is a deal. Its mean score is one observation, regardless of the number and correlation of its games.
+used for chess engines (Van den Bergh, "A Practical Introduction to the GSPRT", 2020; fishtest's pentanomial model). A
+block consists of the games of one deal. Its mean score is one observation, regardless of the number and correlation of
+its games.
 
-Let Q(s) be the sum of squared distances of the n block scores from s. For a normal distribution of unknown variance,
-the ratio of the maximum likelihoods under mean ``high`` and mean ``low`` is ``(Q(low) / Q(high)) ** (n / 2)``. The test
-stops when its logarithm leaves (log(beta / (1 - alpha)), log((1 - beta) / alpha)).
+Let Q(s) be the sum of squared distances of the n block scores from s. For a normal distribution with unknown variance,
+the ratio of the maximum likelihoods with mean ``high`` and with mean ``low`` is ``(Q(low) / Q(high)) ** (n / 2)``. The
+test stops when its logarithm leaves (log(beta / (1 - alpha)), log((1 - beta) / alpha)).
 """
 
 from __future__ import annotations
@@ -25,32 +26,32 @@ __all__ = ["Hypotheses", "SequentialTest", "SprtDecision", "SprtState", "expecte
 
 Array = npt.NDArray[np.float64]
 SprtDecision = Literal["better", "not better", "running", "undecided"]
-"""The status of a test."""
+"""The status of a sequential test."""
 
-#: Minimum number of blocks for a conclusion, because the variance of fewer blocks is too uncertain.
+#: Minimum number of blocks for a conclusion. With fewer blocks, the variance estimate is too uncertain.
 _MIN_BLOCKS = 16
-#: Variance of one even game, added to both sums of squares so that the ratio is finite for equal blocks.
+#: Variance of one even game, added to both sums of squares so that the ratio is finite if all blocks are equal.
 _PRIOR_VARIANCE = 0.25
 
 
 def expected_score(difference: float) -> float:
-    """Return the expected score (the probability to finish ahead) for an Elo difference."""
+    """Return the expected score (the probability of finishing ahead) for an Elo difference."""
     return 1 / (1 + 10 ** (-difference / 400))
 
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """The hypotheses of a test.
+    """The hypotheses of a sequential test.
 
     Attributes:
-        low: maximum mean score, from 0 to 1, for which the conclusion should be "not better".
-        high: minimum mean score for which the conclusion should be "better".
-        alpha: maximum probability of "better" if the true mean is `low`.
-        beta: maximum probability of "not better" if the true mean is `high`.
-        max_blocks: number of blocks after which the test stops as "undecided"; None: never.
+        low: mean score (0 to 1) at or below which the conclusion should be "not better".
+        high: mean score at or above which the conclusion should be "better".
+        alpha: maximum probability of concluding "better" if the true mean is `low`.
+        beta: maximum probability of concluding "not better" if the true mean is `high`.
+        max_blocks: number of blocks after which the test stops as "undecided", or None for no limit.
 
     Raises:
-        RatingError: for invalid values.
+        RatingError: if a value is invalid.
     """
 
     low: float
@@ -73,17 +74,17 @@ class Hypotheses:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The log ratios at which the test stops."""
+        """The lower and upper log-likelihood ratios at which the test stops."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
 
 @dataclass(frozen=True)
 class SprtState:
-    """The state of a test.
+    """The state of a sequential test.
 
     Attributes:
-        verdict: conclusion or status.
-        blocks: number of evaluated blocks; blocks after the conclusion do not count.
+        verdict: conclusion, or "running".
+        blocks: number of evaluated blocks. Blocks after the conclusion do not count.
         log_ratio: logarithm of the likelihood ratio.
         mean: mean score of the evaluated blocks; NaN if there are none.
     """
@@ -95,7 +96,7 @@ class SprtState:
 
 
 def log_likelihood_ratios(blocks: Array, hypotheses: Hypotheses) -> Array:
-    """Return the log ratio after each block, given mean scores (..., N); 0 for too few blocks."""
+    """Return the log-likelihood ratio after each block, given mean scores (..., N); 0 if there are too few blocks."""
     number = np.arange(1, blocks.shape[-1] + 1)
     far = np.cumsum((blocks - hypotheses.low) ** 2, axis=-1) + _PRIOR_VARIANCE
     near = np.cumsum((blocks - hypotheses.high) ** 2, axis=-1) + _PRIOR_VARIANCE
@@ -105,7 +106,7 @@ def log_likelihood_ratios(blocks: Array, hypotheses: Hypotheses) -> Array:
 
 
 class SequentialTest:
-    """An incremental test that receives blocks as they are played.
+    """A sequential test that is updated with blocks as they are played.
 
     Example:
         >>> test = SequentialTest(Hypotheses(expected_score(0), expected_score(50)))
@@ -125,10 +126,10 @@ class SequentialTest:
         return run_sprt(self._blocks, self.hypotheses)
 
     def update(self, blocks: npt.ArrayLike) -> SprtState:
-        """Add the mean scores of new blocks, in order, and return the state of the test.
+        """Add the mean scores of new blocks, in order, and return the new state of the test.
 
         Raises:
-            RatingError: if a score is outside 0 to 1.
+            RatingError: if a score is not between 0 and 1.
         """
         new = np.asarray(blocks, np.float64).ravel()
         if not ((new >= 0) & (new <= 1)).all():
@@ -138,7 +139,7 @@ class SequentialTest:
 
 
 def run_sprt(blocks: Array, hypotheses: Hypotheses) -> SprtState:
-    """Return the state of the test after the mean scores of blocks, (N,), in order."""
+    """Return the state of a test, given the mean scores of its blocks in order, (N,)."""
     seen = blocks[: hypotheses.max_blocks]
     lower, upper = hypotheses.bounds
     ratios = log_likelihood_ratios(seen, hypotheses)
@@ -153,9 +154,10 @@ def run_sprt(blocks: Array, hypotheses: Hypotheses) -> SprtState:
 
 
 def expected_blocks(hypotheses: Hypotheses, deviation: float) -> tuple[float, float, float]:
-    """Return the expected number of blocks if the true mean is `low`, the midpoint, or `high`.
+    """Return the expected numbers of blocks if the true mean is `low`, the midpoint, and `high`.
 
-    This is Wald's approximation for a standard deviation of the blocks, which neglects the overshoot of the last block.
+    `deviation` is the standard deviation of the block scores. The result is Wald's approximation, which neglects the
+    overshoot of the last block.
     """
     lower, upper = hypotheses.bounds
     drift = (hypotheses.high - hypotheses.low) ** 2 / (2 * deviation**2)

@@ -1,4 +1,4 @@
-"""Common parts of the studies: configuration files, tournaments, and results as plain data."""
+"""Code shared by the studies: configuration files, tournaments, and JSON-serializable results."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from helsinki_env.utils.files import write_json
 from helsinki_env.utils.yaml_files import find_yaml
 
 MIN_SCREENING_DEALS = 150
-"""Minimum number of deals of a screening experiment. With fewer deals the 95% intervals are too narrow: with four
-players, all fifteen intervals cover the truth in 108 of 200 simulated experiments with 12 deals, 174 with 40 and 186
-with 150. With two players they do so in 108 with 24 deals and 183 with 150."""
-#: Games of a work unit: large batches speed up networks.
+"""Minimum number of deals of a screening experiment. With fewer deals, the 95% intervals are too narrow. With four
+players, all fifteen intervals cover the truth in 108 of 200 simulated experiments with 12 deals, in 174 with 40 deals,
+and in 186 with 150 deals. With two players they do so in 108 with 24 deals and in 183 with 150 deals."""
+#: Number of games in a work unit. Networks are faster with large batches.
 _CHUNK_GAMES = 480
 
 
 class StudyError(UserError):
-    """Invalid or unreadable study; the message gives value found, value expected and remedy."""
+    """Invalid or unreadable study. The message states the value found, the value expected and a remedy."""
 
 
 class ConfigFile:
-    """Configuration dataclass of a study, read from a YAML file and stored with the games."""
+    """Base class of study configurations (dataclasses), which are read from a YAML file and stored with the games."""
 
     WHAT: ClassVar[str]  # noun in error messages
-    FOLDER: ClassVar[str]  # folder of the named files in ``configs``
-    FILE: ClassVar[str]  # file name in the folder of the games
-    MAX_SEED: ClassVar[int]  # maximum, which leaves room for the larger seeds of the parts
-    PARTS: ClassVar[Mapping[str, type]] = {}  # dataclass of each key that has one
+    FOLDER: ClassVar[str]  # folder in ``configs`` with the named files
+    FILE: ClassVar[str]  # file name in the games folder
+    MAX_SEED: ClassVar[int]  # maximum seed of a study; the parts use larger seeds
+    PARTS: ClassVar[Mapping[str, type]] = {}  # dataclass of each key whose value is a nested configuration
 
     def _check_common(self) -> None:
         field_entry(self, "name").text("a name")
@@ -53,14 +53,15 @@ class ConfigFile:
 
     @property
     def player_names(self) -> tuple[str, ...]:
-        """Names of all players of the games."""
+        """Names of all players in the games."""
         return ()
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Self:
-        """Read a YAML file, given its name in a folder of ``configs`` or its path; the name is the default study name.
+        """Read a YAML file, given its path or its name in the `FOLDER` of ``configs``.
 
-        StudyError for an invalid file; PlayerError for players that run code in a file without `trust`.
+        The file name is the default study name. Raises StudyError if the file is invalid, and PlayerError if it names
+        players that run code and `trust` is False.
         """
         path = find_yaml(name_or_path, cls.FOLDER, StudyError)
         data = read_yaml(path, StudyError)
@@ -72,11 +73,11 @@ class ConfigFile:
         return config
 
     def check_size(self) -> None:
-        """Reject studies with too few games for a report."""
+        """Raise StudyError if the study has too few games for a report."""
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Self:
-        """Return the configuration of a dictionary with the keys of a file; raises StudyError."""
+        """Return the configuration given as a dictionary with the keys of a file; raise StudyError if it is invalid."""
         data = Node.of(data, StudyError, f"the {cls.WHAT}")
         data.mapping([item.name for item in fields(cls)])  # type: ignore[arg-type]  # subclasses are dataclasses
         data.value = {**data.value, **cls._build_parts(data)}
@@ -89,15 +90,18 @@ class ConfigFile:
         return {name: data[name].build(kind) for name, kind in parts.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configuration as JSON data; inverse of `from_dict`."""
+        """Return the configuration as JSON-serializable data, the inverse of `from_dict`."""
         data: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # type: ignore[call-overload]  # a dataclass
         return data
 
     def open(self, folder: Path) -> None:
-        """Store the configuration in the folder of the games; StudyError if it has games of another configuration."""
+        """Save the configuration in the games folder.
+
+        Raises StudyError if the folder has games of another configuration.
+        """
         path, config = folder / self.FILE, self.to_dict()
         played = folder.is_dir() and any(entry.is_dir() for entry in folder.iterdir())
-        if not path.exists() or not played:  # no games yet: the configuration may change
+        if not path.exists() or not played:  # without games, the configuration may still change
             write_json(path, config)
             return
         stored = self.from_dict(read_json(path, StudyError)).to_dict()
@@ -115,7 +119,7 @@ def field_entry(part: Any, name: str) -> Node:
 
 
 def game_counts(part: Any, name: str) -> dict[int, int]:
-    """Return the number of games or deals by player count; JSON stores these keys as text."""
+    """Return the number of games or deals by player count. The keys may be strings, as in JSON."""
     data = field_entry(part, name)
     if not isinstance(data.value, Mapping):
         data.fail("games or deals by player count, such as {2: 10000}")
@@ -128,7 +132,10 @@ def game_counts(part: Any, name: str) -> dict[int, int]:
 
 
 def check_screen(counts: Mapping[int, int], key: str) -> None:
-    """Check that a screening experiment has no games or enough for each player count; `key` locates it."""
+    """Check that a screening experiment has either no games or enough games for each player count.
+
+    Error messages use `key` as the location of the setting.
+    """
     for players, games in counts.items():
         if 0 < games < MIN_SCREENING_DEALS * players:
             expected = (
@@ -138,7 +145,7 @@ def check_screen(counts: Mapping[int, int], key: str) -> None:
 
 
 def check_design(design: ScreeningDesign, key: str) -> None:
-    """Check that a design has sets of several sizes, without which effects on points are not identifiable."""
+    """Check that a design has sets of several sizes. Without them, effects on points are not identifiable."""
     if not design.loose:
         Node(design.loose, StudyError, f"{key}.loose").fail("some deals with sets of random size, such as 0.2")
     if design.sizes[0] == design.sizes[1]:
@@ -146,23 +153,23 @@ def check_design(design: ScreeningDesign, key: str) -> None:
 
 
 def component_file(data: Node) -> str:
-    """Return the name of a valid component file."""
+    """Return the name of a component file after checking that the file is valid."""
     name = data.text("the name of a component file, such as default, or a path")
     HelsinkiConfig(components=name)
     return name
 
 
 RunTournament = Callable[[str, Plan], None]
-"""Function that plays the missing games of a part in the folder of that name."""
+"""Function that plays the missing games of a part in the folder with the name of the part."""
 
 
 def plan_from_matchups(seed: int, tables: list[dict[str, Any]]) -> Plan:
-    """Return the plan of a part, given its matchups as in a tournament file."""
+    """Return the plan of a part, given its matchups in the form of a tournament file."""
     return plan_from_dict({"seed": seed, "chunk": _CHUNK_GAMES, "tables": tables})
 
 
 class StudyTournaments:
-    """The parts of a study, tournaments in subfolders that `run` plays on demand."""
+    """The parts of a study: tournaments in subfolders, which `run` plays on demand."""
 
     def __init__(self, folder: Path, run: RunTournament) -> None:
         self.folder, self._run = folder, run
@@ -177,13 +184,13 @@ class StudyTournaments:
 
     @property
     def networks(self) -> dict[str, str]:
-        """Digests of the network files by player, 16 hexadecimal digits each."""
+        """Digest of each player's network file, 16 hexadecimal digits."""
         runs = [RunFolder.open(self.folder / part) for part in self.played]
         return {player: digest for run in runs for player, digest in run.networks.items()}
 
 
 def to_json_data(value: Any) -> Any:
-    """Convert to data for JSON: NaN to None, arrays to lists, keys to text."""
+    """Convert a value to JSON-serializable data: NaN to None, arrays to lists, keys to strings."""
     if isinstance(value, Mapping):
         return {str(key): to_json_data(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
@@ -196,13 +203,13 @@ def to_json_data(value: Any) -> Any:
 
 
 def versions_text(provenance: Mapping[str, Any]) -> str:
-    """Return the versions in a provenance (`software_versions`) as text."""
+    """Format the versions (from `software_versions`) in a provenance as text."""
     p = provenance
     return f"{p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy {p['scipy']}"
 
 
 def software_versions() -> dict[str, str]:
-    """Return the versions of environment, package and libraries."""
+    """Return the versions of the environment, the package and the numerical libraries."""
     return {
         "environment": f"helsinki_v{ENV_VERSION}",
         "package": helsinki_env.__version__,

@@ -1,37 +1,38 @@
-"""Derive conclusions from estimates: which actions are too strong, too weak, balanced, or undecided.
+"""Derive conclusions from estimates: which actions are too strong, too weak, balanced or undecided.
 
 Every player may use every action, so only relative strength matters. The *deviation* of an action is its marginal
 effect (`power`) minus the mean effect of all actions. It is compared with an equivalence margin (`band`) around zero
-(Wellek 2010, "Testing Statistical Hypotheses of Equivalence and Noninferiority"). Each action has a conclusion for each
-player count, based on classes of players of different strength:
+(Wellek 2010, "Testing Statistical Hypotheses of Equivalence and Noninferiority"). There is one conclusion for each
+action and player count, based on player classes of different strength:
 
-- **overpowered**: the simultaneous intervals of both of the two strongest classes lie entirely above the margin, the
+- **overpowered**: the simultaneous intervals for the two strongest classes both lie entirely above the margin, the
   estimate is above zero for every class, and the adjusted p value is small enough;
-- **underpowered**: the mirror image, below the margin;
-- **balanced**: the intervals of both of the two strongest classes lie entirely within the margin;
+- **underpowered**: the same conditions, but below the margin and below zero;
+- **balanced**: the intervals for the two strongest classes both lie entirely within the margin;
 - **undecided**: everything else.
 
 The null hypothesis of the p value is "the deviation is within the margin" (Hodges and Lehmann 1954, "Testing the
 approximate validity of statistical hypotheses", Journal of the Royal Statistical Society B 16). The p value is the
-probability of an estimate at least as extreme, on either side, if the true deviation is at the nearer edge. Both of the
-two strongest classes must be outside, so the larger p value counts (intersection-union test; Berger 1982, Technometrics
-24). It is adjusted over all actions and player counts (Holm 1979, "A simple sequentially rejective multiple test
-procedure", Scandinavian Journal of Statistics 6).
+probability of an estimate at least as extreme, on either side, if the true deviation lies at the nearer edge. Both of
+the two strongest classes must be outside the margin, so the larger p value counts (intersection-union test; Berger
+1982, Technometrics 24). It is adjusted for multiple testing across all actions and player counts (Holm 1979, "A simple
+sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6).
 
-**Changes since an earlier study.** Conclusions depend on the intervals of the two strongest classes of player. A change
-has one of these reasons, tested in this order by deriving the conclusions again:
+**Changes since an earlier study.** Conclusions depend on the intervals for the two strongest player classes. Each
+change is attributed to one of these reasons. They are tested in this order, the first two by deriving the conclusions
+again:
 
-1. Intervals are wider or narrower: with the interval widths of the earlier study the conclusion is the same.
-2. Another class is an evaluator: without the new classes the conclusion is the same.
-3. The earlier study used another estimator, which has other estimates with three or four players.
+1. Intervals are wider or narrower: with the earlier interval widths, the earlier conclusion still holds.
+2. Another class is an evaluator: without the new classes, the earlier conclusion still holds.
+3. The earlier study used another estimator, whose estimates differ with three or four players.
 4. The effect for the strongest class changed significantly.
-5. Otherwise the change is chance: the action is close to the edge of the margin.
+5. Otherwise, the change is attributed to chance: the action is close to an edge of the margin.
 
 Intervals of differences are simultaneous (Bonferroni) and treat the studies as independent. If the studies share deals,
 the intervals are too wide rather than too narrow.
 
-The conclusions depend only on the findings, the margin and the level. They can therefore be computed again from the
-JSON file of a study, also with another margin or level.
+The conclusions depend only on the findings, the margin and the confidence level. They can therefore be recomputed from
+the JSON file of a study, even with another margin or level.
 
 Letters in shapes: A actions.
 """
@@ -73,28 +74,28 @@ ChangeReason = Literal["wider", "narrower", "judges", "estimator", "worth", "cha
 """Reason for a change since an earlier study."""
 
 STRONGEST_CLASSES = 2
-"""Number of the strongest classes that must agree; they are the evaluators."""
+"""Number of strongest player classes that must agree. These classes are the evaluators."""
 _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
 class ConclusionError(UserError):
-    """Invalid findings; the message gives value found and value expected."""
+    """Invalid findings. The message states the value found and the value expected."""
 
 
 @dataclass(frozen=True)
 class EffectEstimates:
-    """Estimated effects of all actions for one class of player and one player count."""
+    """Estimated effects of all actions for one player class and one player count."""
 
     players: int
     player: str
     strength: int  # rank of the class; higher is stronger
-    power: Array  # marginal effect of every action, win %, float64 (A,)
-    covariance: Array  # of `power`, float64 (A, A)
+    power: Array  # marginal effect of each action, win %, float64 (A,)
+    covariance: Array  # covariance of `power`, float64 (A, A)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Estimates for one action and one class of player, in win %."""
+    """Estimates for one action, one player class and one player count, in win %."""
 
     players: int
     player: str
@@ -103,24 +104,24 @@ class Finding:
     power: float  # marginal effect of having the action, compared with being denied it
     deviation: float  # `power` minus the mean effect of all actions
     error: float  # standard error of the deviation
-    low: float  # ends of the deviation's interval, simultaneous over all actions, player counts and classes
+    low: float  # interval of the deviation, simultaneous over all actions, player counts and classes
     high: float
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """Conclusion on one action with one player count."""
+    """Conclusion about one action at one player count."""
 
     players: int
     action: str
     verdict: ConclusionLabel
-    why: str  # the reason, with the estimates
-    p: float  # p value of "the deviation is within the margin" for both of the two strongest classes
+    why: str  # reason for the conclusion, with the estimates
+    p: float  # p value of "the deviation is within the margin", the larger one of the two strongest classes
     adjusted: float  # Holm-adjusted p value over all actions and player counts
 
 
 def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
-    """Return the deviations of effects, float64 (A,), and their covariance, float64 (A, A)."""
+    """Return the deviations of effects from their mean, float64 (A,), and their covariance, float64 (A, A)."""
     centering = np.eye(len(power)) - 1.0 / len(power)
     return centering @ power, centering @ covariance @ centering.T
 
@@ -131,14 +132,14 @@ def rejected_players(gate: Sequence[Mapping[str, Any]]) -> set[str]:
 
 
 def strongest_of(data: Mapping[str, Any], players: int) -> Mapping[str, Any]:
-    """Return the screening results of the strongest evaluator, or of the strongest class if there is none."""
+    """Return the screening results for the strongest evaluator, or for the strongest class if no class qualifies."""
     left_out = rejected_players(data.get("gate", ()))
     entries: list[Mapping[str, Any]] = [entry for entry in data["screen"] if entry["players"] == players]
     return ([entry for entry in entries if entry["player"] not in left_out] or entries)[-1]
 
 
 def findings(measured: Sequence[EffectEstimates], level: float = 0.95) -> list[Finding]:
-    """Return the findings for every action, with intervals that hold simultaneously over the whole study.
+    """Return the findings for all actions, with intervals that hold simultaneously for the whole study.
 
     Classes and player counts are treated as independent. If they share deals, the intervals are too wide rather than
     too narrow (Royen 2014, Far East Journal of Theoretical Statistics 48).
@@ -155,7 +156,7 @@ def findings(measured: Sequence[EffectEstimates], level: float = 0.95) -> list[F
 
 
 def with_enough_classes(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings for the player counts with enough classes for a conclusion."""
+    """Return the findings for player counts with enough player classes for a conclusion."""
     classes: dict[int, set[str]] = {}
     for one in findings:
         classes.setdefault(one.players, set()).add(one.player)
@@ -163,7 +164,7 @@ def with_enough_classes(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def findings_of(data: Mapping[str, Any]) -> list[Finding]:
-    """Return the findings in the data of a study."""
+    """Return the findings in the data of a study, without rejected players."""
     rejected = rejected_players(data["gate"])
     keys = ("action", "power", "deviation", "deviation_error", "deviation_low", "deviation_high")
     return [
@@ -175,15 +176,16 @@ def findings_of(data: Mapping[str, Any]) -> list[Finding]:
 
 
 def draw_conclusions(findings: Sequence[Finding], band: float = 1.0, level: float = 0.95) -> list[Conclusion]:
-    """Return a conclusion for every action and player count, in the order of the findings.
+    """Return the conclusion for each action and player count, in the order of the findings.
 
     Args:
-        findings: findings of at least two classes for every action and player count.
-        band: half width of the equivalence margin, win %.
-        level: coverage of the intervals in `findings`; 1 - level is the significance level of the adjusted p values.
+        findings: findings for at least two player classes for each action and player count.
+        band: half-width of the equivalence margin, win %.
+        level: confidence level of the intervals in `findings`. The significance level of the adjusted p values is 1 -
+            level.
 
     Raises:
-        ConclusionError: if findings are missing, duplicated, not finite, or of equally strong classes.
+        ConclusionError: if findings are missing, duplicated or not finite, or two classes have the same strength.
     """
     _check(findings, band, level)
     groups = _groups(findings)
@@ -243,14 +245,14 @@ def holm(p: npt.ArrayLike) -> Array:
 
 
 def _p(strongest: Sequence[Finding], band: float) -> float:
-    """Return the p value of the null hypothesis "within the margin for a class, or outside on different sides"."""
+    """Return the p value of "the deviation is within the margin for one class, or outside on different sides"."""
     if len({one.deviation > 0 for one in strongest}) > 1:
         return 1.0
     largest = max(
         _upper_tail((abs(one.deviation) - band) / one.error) + _upper_tail((abs(one.deviation) + band) / one.error)
         for one in strongest
     )
-    return min(1.0, largest)  # the sum may exceed 1 by rounding errors
+    return min(1.0, largest)  # rounding errors may push the sum above 1
 
 
 def _upper_tail(z: float) -> float:
@@ -259,7 +261,7 @@ def _upper_tail(z: float) -> float:
 
 
 def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float) -> tuple[ConclusionLabel, str]:
-    """Return the conclusion on an action and its reason, given the findings, strongest class first."""
+    """Return the conclusion about an action and its reason, given the findings of all classes, strongest first."""
     strongest = group[:STRONGEST_CLASSES]
     numbers = ", ".join(f"{one.player} {one.deviation:+.1f} ({one.low:+.1f} to {one.high:+.1f})" for one in strongest)
     measured = f"games per 100, compared with the average action: {numbers}"
@@ -283,7 +285,7 @@ def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float
 
 
 def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
-    """Explain why the intervals of the strongest classes lie neither all beyond nor all within the margin."""
+    """Explain why the intervals for the strongest classes are neither all beyond the margin nor all within it."""
     wide = [one.player for one in strongest if one.low <= band < one.high or one.low < -band <= one.high]
     if wide:
         return f"for {' and '.join(wide)} the interval contains an edge of the margin of {band:g}"
@@ -291,10 +293,10 @@ def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
 
 
 def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Finding]) -> list[str]:
-    """Summarize conclusions and their findings in sentences that require no knowledge of statistics.
+    """Summarize conclusions and their findings in sentences for readers without knowledge of statistics.
 
-    Each sentence names a conclusion, its player counts, and its actions, largest deviation first. The numbers are
-    deviations of the strongest class with simultaneous intervals, which a final sentence explains.
+    Each sentence names a conclusion, its player counts, and the actions it applies to, largest deviation first. The
+    numbers are deviations for the strongest class with simultaneous intervals. A final sentence explains them.
     """
     groups = _groups(findings)
     sentences = []
@@ -342,11 +344,11 @@ ConclusionKey = tuple[int, str]
 
 
 def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
-    """Return the results of a study with the changes since an earlier one under ``former``, and a new digest.
+    """Return the results of a study with a new digest, and the changes since an earlier study under ``former``.
 
     Args:
-        data: results from `helsinki_env.evaluation.balance.helsinki.results`.
-        former: results of the earlier study, in the same form.
+        data: results of the study, from `helsinki_env.evaluation.balance.helsinki.results`.
+        former: results of the earlier study, in the same format.
 
     Raises:
         StudyError: if no player count has conclusions in both studies.
@@ -373,7 +375,7 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
         why: ChangeReason | None = None
         if verdicts[cell] != before[cell]:
             if same_width.get(cell) == before[cell]:
-                # Only wider intervals lose a conclusion, and only narrower intervals reach one.
+                # Only wider intervals can make a conclusion undecided, and only narrower intervals can decide one.
                 why = "wider" if verdicts[cell] == "undecided" else "narrower"
             elif same_evaluators.get(cell) == before[cell]:
                 why = "judges"
@@ -420,7 +422,7 @@ def _counts(cells: Mapping[ConclusionKey, str]) -> str:
 
 
 def _groups(findings: Sequence[Finding]) -> dict[ConclusionKey, list[Finding]]:
-    """Return the findings for each player count and action, strongest class first."""
+    """Return the findings grouped by player count and action, strongest class first."""
     groups: dict[ConclusionKey, list[Finding]] = {}
     for one in findings:
         groups.setdefault((one.players, one.action), []).append(one)
@@ -434,7 +436,7 @@ def _classes(groups: Mapping[ConclusionKey, Sequence[Finding]]) -> set[str]:
 def _with_widths_of(
     now: Mapping[ConclusionKey, list[Finding]], then: Mapping[ConclusionKey, list[Finding]]
 ) -> list[Finding]:
-    """Return findings with the interval widths of another study, whose classes are matched by order of strength."""
+    """Return the findings with the interval widths of another study. Classes are matched in order of strength."""
     out: list[Finding] = []
     for cell, group in now.items():
         others = then.get(cell, [])
@@ -446,7 +448,7 @@ def _with_widths_of(
 
 
 def _labels(study: Data, findings: Sequence[Finding]) -> dict[ConclusionKey, str]:
-    """Return the conclusions from findings for the player counts with enough classes."""
+    """Return the conclusions drawn from findings for all player counts with enough player classes."""
     enough = with_enough_classes(findings)
     conclusions = draw_conclusions(enough, study["band"], study["level"]) if enough else []
     return {(one.players, one.action): one.verdict for one in conclusions}

@@ -1,20 +1,20 @@
-"""Estimate the results of a study's parts from their games.
+"""Compute the estimates of a balance study from the games of its parts.
 
 1. The qualification rejects players that lose strength when actions are disabled.
-2. The screening experiment estimates the marginal effect of each action for one class of player.
-3. The confirmatory test plays fresh games with the *candidates*, the actions farthest from the mean.
+2. The screening experiment estimates the marginal effect of each action for one player class.
+3. The confirmatory test plays fresh games with the *candidates*: the actions whose effects are farthest from the mean.
 
-In the confirmatory test the strongest player plays against itself with one handicapped seat. That seat is denied the
-action, is the only seat with the action, or must use it as soon as possible. The result is the seat's win rate minus
-the chance level. For the first two handicaps a sequential test over deals (`helsinki_env.evaluation.rating.sprt`)
-compares two hypotheses: the effect of the action equals the mean of all actions, or it is a percentage point more (less
-for a weak action).
+In the confirmatory test, the strongest player plays against itself with one special seat. That seat is denied the
+action, is the only seat with the action, or must use it as soon as possible. The result is the win rate of that seat
+minus the chance level. For the first two handicaps, a sequential test over deals
+(`helsinki_env.evaluation.rating.sprt`) compares two hypotheses: the effect of the action equals the mean of all
+actions, or it is one percentage point larger (smaller for a weak action).
 
-**Covered actions.** Covering an action cannot show its marginal effect, because all players lose it, but it changes the
-game: its length, scores, drama, fairness and room for skill. Every set of five is played with the same number of deals.
-The best and the worst of 3,003 sets are extreme partly by luck. The sets at both ends of each measure are therefore
-played again, and only fresh games count for them (the winner's curse; Efron 2011, "Tweedie's formula and selection
-bias").
+**Covered actions.** Covering an action does not reveal its marginal effect, because all players lose it. It does change
+the game: its length, scores, drama, fairness and skill gap. Every set of five actions is played with the same number of
+deals. The best and the worst of 3,003 sets are extreme partly by luck. The sets at both ends of each measure are
+therefore played again, and only these fresh games count for them (the winner's curse; Efron 2011, "Tweedie's formula
+and selection bias").
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ from helsinki_env.games.helsinki.config import HelsinkiConfig
 Array = npt.NDArray[np.float64]
 
 HANDICAP_KINDS = ("denied", "alone", "forced")
-"""Handicaps of the seat in the confirmatory test."""
-#: Distance between the hypotheses of the test, in percentage points of the win rate.
+"""Kinds of handicap in the confirmatory test."""
+#: Distance between the two hypotheses of the test, in percentage points of the win rate.
 _APART = 1.0
 _STEPS = 100
 
 
 def qualification_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list[dict[str, Any]]:
-    """Return the ratings of players relative to the reference, with the full board and with disabled actions."""
+    """Return the ratings of all players relative to the reference, on the full board and with disabled actions."""
     results = []
     for player, n in product((entry.player for entry in config.classes), config.players):
         names = [qualification_matchup(player, n, denied) for denied in (False, True)]
@@ -90,25 +90,25 @@ def qualification_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) 
 
 
 def ablation_games(table: MatchupGames) -> AblationGames:
-    """Return the denied actions and ranks of a table of games."""
+    """Return the denied actions and ranks of the games of a matchup."""
     return AblationGames(decode_action_sets(table.denied), table.places, table.block)
 
 
 @dataclass(frozen=True)
 class ScreeningEstimates:
-    """Estimates from a screening experiment; actions in the order of their ids."""
+    """Estimates from a screening experiment, with actions in the order of their ids."""
 
     effects: WinEffects
     margins: MarginEffects
-    #: Win rate of seats that used an action minus that of seats that had but did not use it, percentage points, float64
-    #: (15,). It is biased, because winners have more to spend.
+    #: Win rate of seats that used an action minus the win rate of seats that had it but did not use it, in percentage
+    #: points, float64 (15,). This estimate is biased, because winners have more to spend.
     naive: Array
-    usage: Array  # fraction of the seats with an action that used it, float64 (15,)
-    worth_of_games: float  # effective sample size, given the correlation within paired games
+    usage: Array  # fraction of seats with access to an action that used it, float64 (15,)
+    worth_of_games: float  # effective number of games, given the correlation within paired games
 
 
 def estimate_screening(table: MatchupGames) -> ScreeningEstimates:
-    """Return the estimates from a screening experiment; RatingError for too few games."""
+    """Return the estimates from a screening experiment; raise RatingError if there are too few games."""
     study = ablation_games(table)
     effects = estimate_win_effects(study)
     alone = estimate_win_effects(replace(study, block=np.arange(len(table))))
@@ -123,7 +123,7 @@ def estimate_screening(table: MatchupGames) -> ScreeningEstimates:
 
 
 def naive_effects(table: MatchupGames) -> tuple[Array, Array]:
-    """Return the naive estimate of each action and its use among the seats with it, float64 (15,) each."""
+    """Return the naive estimate for each action, and how often seats with access used it, float64 (15,) each."""
     used = decode_action_sets(table.used)
     had = ~decode_action_sets(table.denied) & ~decode_action_sets(table.covered)[:, None]
     won = fractional_wins(table.places)[..., None]
@@ -138,7 +138,7 @@ def naive_effects(table: MatchupGames) -> tuple[Array, Array]:
 def select_candidates(
     config: StudyConfig, screen: Mapping[str, MatchupGames], left_out: Container[str] = ()
 ) -> list[Candidate]:
-    """Return the actions farthest from the mean for every player count, for the strongest class not in `left_out`."""
+    """Return the actions farthest from the mean at each player count, for the strongest class not in `left_out`."""
     candidates = []
     for n in config.players:
         names = config.names(n)
@@ -153,7 +153,7 @@ def select_candidates(
 
 
 def _worth_by_deal(table: MatchupGames, candidate: Candidate, way: str) -> Array:
-    """Return the effect of the action by deal, as a win rate, float64 (D,), in the order of the deals."""
+    """Return the effect of the action on the win rate by deal, float64 (D,), in the order of the deals."""
     seats = table.places.shape[1]
     if way == "forced":
         special = table.seating == 0
@@ -167,14 +167,15 @@ def _worth_by_deal(table: MatchupGames, candidate: Candidate, way: str) -> Array
 def confirmation_data(
     table: MatchupGames, candidate: Candidate, way: str, config: ConfirmationConfig
 ) -> dict[str, Any]:
-    """Return the result of the confirmatory test of a candidate with one handicap.
+    """Return the result of the confirmatory test of a candidate for one handicap.
 
-    ``worth`` is the effect of having the action in win %, or of having to use it early for "forced", which is not
-    tested. ``path`` has the log likelihood ratio after some of the deals, float64 (N, 2): deals, log ratio.
+    ``worth`` is the effect of having the action, in win %. For "forced", it is the effect of having to use the action
+    early, which is not tested. ``path``, float64 (N, 2), contains numbers of deals and the log-likelihood ratio after
+    them.
     """
     worth = _worth_by_deal(table, candidate, way)
     sign = 1.0 if candidate.above else -1.0
-    # The test needs scores from 0 to 1: shift the effects to one half.
+    # The test requires scores from 0 to 1, so effects are shifted to one half.
     low = 0.5 + sign * candidate.mean / 200
     hypotheses = Hypotheses(low, low + _APART / 200, config.error, config.error, max(16, config.decks))
     scores = 0.5 + sign * worth / 2
@@ -199,31 +200,31 @@ GAME_MEASURES = {
     "spread": "points between first and last",
     "skill": "games per 100 that the stronger player wins above the chance level",
 }
-"""Measures that need only the results of games, with their units."""
-#: Random sets among those that are played again.
+"""Measures that are computed from game results alone, with their units."""
+#: Number of random sets that are played again.
 _RANDOM_AGAIN = 50
 
 
 def cover_index(covered: int) -> int:
-    """Return the lexicographic index of a set of five actions (bit i for action i), 0 to 3,002."""
+    """Return the lexicographic index, 0 to 3,002, of a set of five actions (bit i for action i)."""
     return int(np.flatnonzero((subsets(5) @ (1 << np.arange(len(BOARD_ACTIONS)))) == covered)[0])
 
 
 FIRST_GAME = sum(1 << action for action in HelsinkiConfig(covered="first_game").covered)
-"""Set that the rulebook covers in a first game, bit i for action i."""
+"""Set of actions that the rulebook covers in a first game (bit i for action i)."""
 
 
 @dataclass(frozen=True)
 class GroupMeans:
-    """Mean of a measure over each of N sets of games."""
+    """Mean of a measure in each of N groups of games."""
 
     mean: Array
-    error: Array  # standard error over deals; NaN for a single deal
+    error: Array  # standard error over deals; NaN with a single deal
     decks: npt.NDArray[np.int64]  # number of deals
 
 
 def _of_games(table: MatchupGames) -> dict[str, Array]:
-    """Return the measures of each game, float64 (G,) each."""
+    """Return the measures of each game as arrays, float64 (G,)."""
     seats = table.places.shape[1]
     scores = table.scores.astype(np.float64)
     stronger = table.seating == 0
@@ -239,7 +240,7 @@ def _of_games(table: MatchupGames) -> dict[str, Array]:
 def group_measures(
     table: MatchupGames, group: npt.NDArray[np.int64], count: int, course: Course | None = None
 ) -> dict[str, GroupMeans]:
-    """Return the measures, with those of the course if given, of groups that contain whole deals."""
+    """Return the measures of groups of whole deals, including measures of the course if it is given."""
     values = _of_games(table)
     if course is not None:
         for name in ("lead_changes", "behind", "choices", "turns"):
@@ -248,7 +249,7 @@ def group_measures(
 
 
 def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.int64], count: int) -> GroupMeans:
-    """Return group means with standard errors over deals, each of which is played by all line-ups."""
+    """Return group means with standard errors over deals. All line-ups play every deal."""
     means = mean_by_deal(value, deck)
     group_of_deal = group[np.unique(deck, return_index=True)[1]]
     number = np.bincount(group_of_deal, minlength=count)
@@ -262,13 +263,16 @@ def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.i
 
 
 def group_by_cover(table: MatchupGames) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the covered sets, bit i for action i, ascending, int64 (N,), and the index of each game's set."""
+    """Return the covered sets (bit i for action i), ascending, int64 (N,), and the index of each game's set."""
     sets, group = np.unique(table.covered.astype(np.int64), return_inverse=True)
     return sets, group.ravel()
 
 
 def extreme_covers(table: MatchupGames, count: int, generator: np.random.Generator) -> tuple[int, ...]:
-    """Return ascending indices of sets: `count` at both ends of every measure, that of a first game, random ones."""
+    """Return the ascending indices of the sets to play again.
+
+    These are `count` sets at each end of every measure, the set of a first game, and random sets.
+    """
     sets, group = group_by_cover(table)
     chosen = {FIRST_GAME, *generator.permutation(sets)[:_RANDOM_AGAIN].tolist()}
     for measured in group_measures(table, group, len(sets)).values():
@@ -278,7 +282,7 @@ def extreme_covers(table: MatchupGames, count: int, generator: np.random.Generat
 
 
 def action_use_entropy(table: MatchupGames, group: npt.NDArray[np.int64], count: int) -> Array:
-    """Return the normalized entropy of the use of available actions by group, 0 to 1, float64 (N,)."""
+    """Return the normalized entropy (0 to 1) of the use of available actions in each group, float64 (N,)."""
     used = decode_action_sets(table.used).sum(axis=1)
     uses = np.zeros((count, len(BOARD_ACTIONS)))
     np.add.at(uses, group, used)
@@ -291,7 +295,7 @@ def action_use_entropy(table: MatchupGames, group: npt.NDArray[np.int64], count:
 
 
 def seat_win_rates(table: MatchupGames) -> dict[str, list[float]]:
-    """Return the win percentage of each seat and its standard error over deals."""
+    """Return the win rate of each seat, in %, and its standard error over deals."""
     means = mean_by_deal(100.0 * fractional_wins(table.places), table.deck)
     error = means.std(axis=0, ddof=1) / math.sqrt(len(means)) if len(means) > 1 else np.full(means.shape[1], np.nan)
     return {"share": means.mean(axis=0).tolist(), "error": error.tolist()}

@@ -1,6 +1,6 @@
-"""Figures of a balance study as SVG, from the data of the report (`helsinki_env.evaluation.balance.helsinki.results`).
+"""SVG figures of a balance study, drawn from the report data (`helsinki_env.evaluation.balance.helsinki.results`).
 
-Plots with a label for every action have a row for each, strongest first, because labels next to points would overlap.
+Plots that label every action have one row per action, strongest first. Labels next to points would overlap.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _CAPTIONS = {
 
 
 def study_figures(data: Data) -> dict[str, tuple[str, bytes]]:
-    """Return the figures for which there is data: caption and SVG by name, in the order of the report."""
+    """Return the caption and the SVG of each figure that has data, by name, in the order of the report."""
     drawn = {name: draw(data) for name, (key, draw) in _FIGURES.items() if data[key]}
     return {name: (_CAPTIONS[name], picture) for name, picture in drawn.items() if picture is not None}
 
@@ -85,14 +85,14 @@ def _column(entry: Data, key: str) -> Any:
 
 
 def _order(data: Data) -> Any:
-    """Return the actions from weakest to strongest, by the mean effect for the strongest class over player counts."""
+    """Return the actions, weakest first, sorted by the strongest class's deviation averaged over player counts."""
     deviations = [_column(strongest_of(data, n), "deviation") for n in _counts(data["screen"])]
     return np.argsort(np.mean(deviations, axis=0), kind="stable")
 
 
 @contextmanager
 def _panels(counts: Sequence[Any], width: float, margin: float, height: float, **share: bool) -> Iterator[Any]:
-    """Yield a figure and its panels, side by side, each with its player count (or other key)."""
+    """Yield a figure and its panels side by side, each paired with its player count (or other key)."""
     with styled_figure(1, len(counts), margin + width * len(counts), height, **share) as (figure, axes):
         yield figure, list(zip(axes[0], counts, strict=True))
 
@@ -104,7 +104,7 @@ def _label_rows(axis: Any, data: Data, order: Any, title: str, label: str, corne
 
 
 def _draw_intervals(axis: Any, values: Sequence[Any], number: int, count: int, label: str, **style: Any) -> None:
-    """Draw estimates with intervals, one row for each action, for series `number` of `count` that share the rows."""
+    """Draw estimates with intervals, one row per action, for series `number` of the `count` series in the figure."""
     middle, low, high = values
     rows = np.arange(len(middle)) + 0.7 * ((number + 0.5) / count - 0.5)
     axis.hlines(rows, low, high, linewidth=1.5, **style)
@@ -117,12 +117,12 @@ def _draw_band(axis: Any, band: float) -> None:
 
 
 def _rows_high(each: float, rows: float = len(BOARD_ACTIONS)) -> float:
-    """Return the height in inches of a figure with this many rows."""
+    """Return the height of a figure in inches, given the number of rows."""
     return 1.3 + rows * each
 
 
 def forest_plot(data: Data) -> bytes:
-    """Draw the deviations of all actions, one panel for each player count."""
+    """Draw the deviations of all actions, with one panel per player count."""
     screen, order = data["screen"], _order(data)
     counts = _counts(screen)
     most = max(len(_of(screen, n)) for n in counts)
@@ -234,7 +234,7 @@ def _pairs(data: Data) -> bytes | None:
 
 def _variants(data: Data) -> bytes | None:
     variants = data["variants"]
-    if not data["screen"]:  # the screening experiment sets the order
+    if not data["screen"]:  # the screening experiment determines the order
         return None
     names = list(dict.fromkeys(entry["components"] for entry in variants))
     order, height = _order(data), _rows_high(0.2 + 0.1 * len(names))
@@ -308,11 +308,11 @@ def _covers(data: Data) -> bytes:
 
 
 def _bins(values: Any) -> Any:
-    """Return bin edges with equally many possible values per bin, because means of few games lie on a lattice."""
+    """Return bin edges so that each bin covers equally many possible values. Means of few games lie on a lattice."""
     distinct = np.unique(values)
     if len(distinct) < 2:
         return 1
-    step = float(np.median(np.diff(distinct)))  # values are rounded in the data
+    step = float(np.median(np.diff(distinct)))  # the data contains rounded values
     width = step * np.ceil((distinct[-1] - distinct[0]) / step / _MOST_BINS)
     return np.arange(distinct[0] - step / 2, distinct[-1] + width, width)
 

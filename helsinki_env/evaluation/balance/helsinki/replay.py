@@ -1,4 +1,4 @@
-"""Replay recorded games in compiled code and collect statistics of their course.
+"""Replay recorded games in compiled code and collect statistics about their course.
 
 A game record stores the actions and the result of a game. A replay shows when each action was used, how often the lead
 changed, how long the winner was behind, and how many choices the players had.
@@ -36,9 +36,9 @@ __all__ = ["Course", "LeadMeasure", "replay_games", "replay_run"]
 LeadMeasure = Literal["points", "score"]
 """Measure of the lead, see `replay_games`."""
 
-#: Bit set of all actions of the action board.
+#: Bit set with all actions of the action board.
 _ALL_ACTIONS = 2 ** len(BOARD_ACTIONS) - 1
-#: Counters of a game. A choice is a position with more than one legal action.
+#: Counters for one game. A choice is a position with more than one legal action.
 _TALLY = np.dtype(
     (
         np.record,
@@ -57,15 +57,16 @@ _TALLY = np.dtype(
 
 @dataclass(frozen=True)
 class Course:
-    """Course of a batch of games; row g of every array is game g.
+    """Course of a batch of games. Row g of every array belongs to game g.
 
     The leaders are the seats with the most points or the highest score (`LeadMeasure`) after a turn.
     """
 
-    first_use: npt.NDArray[np.int16]  # round, from 1, in which a seat used an action, (G, S, A); -1: never
-    #: Number of times another seat became the sole leader, (G,). A lead lost to a tie and regained is no change.
+    first_use: npt.NDArray[np.int16]  # first round (from 1) in which a seat used an action, -1 if never, (G, S, A)
+    #: Number of times that another seat became the sole leader, (G,). Losing the lead to a tie and regaining it is no
+    #: change.
     lead_changes: npt.NDArray[np.int16]
-    #: Fraction of the turns of all seats after which the eventual winner was not among the leaders, (G,): drama.
+    #: Drama: the fraction of turns (of all seats) after which the eventual winner was not among the leaders, (G,).
     behind: npt.NDArray[np.float32]
     choices: npt.NDArray[np.float32]  # mean number of legal actions at the choices, (G,)
     forced: npt.NDArray[np.float32]  # fraction of the positions with a single legal action, (G,)
@@ -73,7 +74,7 @@ class Course:
     turns: npt.NDArray[np.int16]  # number of turns of all seats, (G,)
     rounds: npt.NDArray[np.int16]  # number of rounds, (G,)
     points: npt.NDArray[np.int16]  # final points of each seat, (G, S)
-    places: npt.NDArray[np.int8]  # final rank of each seat, 0 is first, (G, S)
+    places: npt.NDArray[np.int8]  # final rank of each seat (0 is first), (G, S)
 
     def __len__(self) -> int:
         """Return the number of games."""
@@ -82,7 +83,7 @@ class Course:
 
 @kernel
 def _end_turn(t, g, by_score, has, tally):
-    """Update the lead counters; `has`: scratch, int64 (players,), the value that is compared for each seat."""
+    """Update the lead counters after a turn. `has`, int64 (players,), is scratch space for the compared values."""
     most = np.int64(0)
     for seat in range(g.players):
         has[seat] = score(t, g, seat) if by_score else np.int64(g.points[seat])
@@ -103,7 +104,7 @@ def _end_turn(t, g, by_score, has, tally):
 
 @kernel
 def _follow(t, g, decisions, by_score, mask, has, tally):
-    """Apply the actions of a game, int64 (n,); return the index of the first illegal one, or n."""
+    """Apply the actions of a game, int64 (n,), and return the index of the first illegal one, or n if all are legal."""
     for i in range(len(decisions)):
         write_mask(t, g, mask)
         action = decisions[i]
@@ -126,9 +127,10 @@ def _follow(t, g, decisions, by_score, mask, has, tally):
 
 @kernel
 def _follow_batch(t, states, decisions, ends, by_score, mask, has, tallies):
-    """Apply the actions of every game; the actions of game b end before index `ends[b]`, int64 (B,).
+    """Apply the actions of every game. The actions of game b end before index `ends[b]`, int64 (B,).
 
-    Return the first game that its actions do not finish and the number of applied actions, or (-1, 0).
+    Return the first game that its actions do not finish and the number of actions applied to it, or (-1, 0) if there is
+    none.
     """
     begin = np.int64(0)
     for b in range(len(states)):
@@ -151,17 +153,17 @@ def replay_games(
     """Replay games and return their course.
 
     Args:
-        config: players, expansion and component file; its covered and denied actions are ignored.
+        config: number of players, expansion and component file; its covered and denied actions are ignored.
         seeds: seeds of the games, uint64 (G,), as for `HelsinkiGame`.
         covered: actions disabled for all players, int16 (G,), bit i for action i.
         denied: actions disabled for each seat, int16 (G, S), bit i for action i.
-        decisions: action ids of each game, in order.
+        decisions: the action ids of each game, in order.
         standing: measure of the lead: "points" scored in play (`two_points` and bonus cards), or the "score" that the
             seat would have if the game ended there.
 
     Raises:
         ValueError: if array shapes do not match, an action is illegal, or a game does not end with its last action. The
-            message gives game and action index, both from 0.
+            message names the game and the action index, both from 0.
     """
     HELSINKI.check_config(config)
     games, seats = len(decisions), config.num_players
@@ -186,7 +188,7 @@ def replay_games(
 
 
 def _describe_error(game: HelsinkiGame, number: int, at: int, decisions: npt.NDArray[np.int16]) -> str:
-    """Describe the illegal action with index `at`, or the missing action at the end of the record."""
+    """Describe the illegal action at index `at`, or the missing action at the end of the record."""
     if at == len(decisions):
         return f"game {number}: found {at} decisions of an unfinished game, expected all"
     remedy = "seed, configuration, denied actions or decisions are not those of this game"
@@ -213,18 +215,18 @@ def _course(t: Any, states: Any, tallies: Any, lengths: npt.NDArray[np.int64], s
 
 
 def replay_run(path: str | Path, *, standing: LeadMeasure = "points") -> dict[str, Course]:
-    """Replay the games of an arena run, finished or not, and return their course by matchup name.
+    """Replay the games of a finished or unfinished arena run and return their course by matchup name.
 
-    Row g is that of `helsinki_env.evaluation.arena.load.load_run`. Work units are replayed one at a time, so memory use
-    does not grow with the number of actions.
+    Rows are in the same order as in `helsinki_env.evaluation.arena.load.load_run`. Work units are replayed one at a
+    time, so memory use does not grow with the number of actions.
 
     Args:
         path: folder of the run.
         standing: see `replay_games`.
 
     Raises:
-        ArenaError: for a folder without a run, or a run from another version of the environment.
-        ValueError: if a game cannot be replayed; the message names work unit, game and action.
+        ArenaError: if the folder has no run, or the run is from another version of the environment.
+        ValueError: if a game cannot be replayed; the message names the work unit, game and action.
     """
     folder = RunFolder.open(Path(path))
     played: list[list[Course]] = [[_empty_course(table.config)] for table in folder.plan.tables]

@@ -1,10 +1,10 @@
-"""Write the report of a study as a self-contained HTML page, as Markdown, and all numbers as JSON.
+"""Write the report of a study as a self-contained HTML page and as Markdown, with all results as JSON.
 
 The report is a deterministic function of the data (`helsinki_env.evaluation.balance.helsinki.results`), which the JSON
-file contains. It can therefore be written again without the games.
+file contains. It can therefore be regenerated without the games.
 
-The content of a chapter consists of paragraphs, lists (a tuple of a keyword and texts), tables (header and rows) and
-figures (``@name``).
+A chapter consists of paragraphs, lists (a tuple of a keyword and texts), tables (header and rows) and figures
+(``@name``).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = ["study_report_files"]
 Data = Mapping[str, Any]
 ReportTable = tuple[Sequence[str], Sequence[Sequence[str]]]
 Column = tuple[str, Callable[[Data], str]]
-"""Header of a column, and the function that formats its cell of an entry."""
+"""Header of a column, and the function that formats the column's cell for an entry."""
 
 
 def chapters(data: Data) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the title and the content of every chapter for which there is data."""
+    """Yield the title and content of each chapter for which there is data."""
     yield "Which actions of the action board are too strong?", [*_answer(data)]
     if data["verdicts"]:
         yield "Every action", ["@forest", _conclusion_table(data), "@strength"]
@@ -62,7 +62,7 @@ def chapters(data: Data) -> Iterator[tuple[str, list[Any]]]:
     yield "Where the numbers come from", [*_provenance(data)]
 
 
-#: Prefix of the names of the files.
+#: Prefix of the file names.
 _NAME = "balance"
 _UNDERSTATED = (
     "Effects with three and four players are too small in this report, because whole rankings understate them by "
@@ -124,12 +124,12 @@ _WHY = {
 
 
 def _number(value: float | None, digits: int = 1, sign: bool = False) -> str:
-    """Format a number; a dash for None."""
+    """Format a number, or return a dash for None."""
     return "–" if value is None else f"{value:{'+' if sign else ''},.{digits}f}"
 
 
 def _interval(one: Data, key: str, ends: Sequence[str] = (), digits: int = 1, sign: bool = True) -> str:
-    """Format an estimate with its interval, by default from the keys KEY_low and KEY_high."""
+    """Format an estimate with its interval, which is read from the keys KEY_low and KEY_high by default."""
     low, high = ends or (f"{key}_low", f"{key}_high")
     return (
         f"{_number(one[key], digits, sign)} ({_number(one[low], digits, sign)} to {_number(one[high], digits, sign)})"
@@ -137,7 +137,7 @@ def _interval(one: Data, key: str, ends: Sequence[str] = (), digits: int = 1, si
 
 
 def _plus_minus(mean: float | None, error: float | None, digits: int = 1, sign: bool = False) -> str:
-    """Format an estimate with the half width of its 95% interval."""
+    """Format an estimate with the half-width of its 95% interval."""
     return _number(mean, digits, sign) + ("" if error is None else f" ± {_number(1.96 * error, digits)}")
 
 
@@ -150,7 +150,7 @@ def _table(entries: Sequence[Data], *columns: Column) -> ReportTable:
 
 
 def _of(header: str, text: str) -> Column:
-    """Return a column whose cells format the keys of an entry."""
+    """Return a column whose cells are formatted from the keys of an entry."""
     return header, lambda entry: text.format_map(entry)
 
 
@@ -241,7 +241,7 @@ def _answer(data: Data) -> Iterator[Any]:
 
 
 def _conclusion_table(data: Data) -> ReportTable:
-    """Return the conclusion on every action, with the deviation for the strongest evaluator."""
+    """Return a table of the conclusions on all actions, with the deviations for the strongest evaluator."""
     counts = sorted({verdict["players"] for verdict in data["verdicts"]})
     labels = {(verdict["players"], verdict["action"]): _LABELS[verdict["verdict"]] for verdict in data["verdicts"]}
     strongest = {n: strongest_of(data, n) for n in counts}
@@ -256,7 +256,7 @@ def _conclusion_table(data: Data) -> ReportTable:
 
 
 def _effect_tables(data: Data) -> Iterator[ReportTable]:
-    """Yield the absolute effect and the use of every action for both evaluators, one table for each player count."""
+    """Yield one table per player count with the absolute effect and use of each action for both evaluators."""
     left_out = rejected_players(data["gate"])
     for n in sorted({entry["players"] for entry in data["screen"]}):
         own = [entry for entry in data["screen"] if entry["players"] == n]
@@ -276,7 +276,7 @@ def _effect_tables(data: Data) -> Iterator[ReportTable]:
 
 
 def _seat_table(data: Data) -> ReportTable:
-    """Return the games won per 100 by each seat in the base game, with 95% intervals."""
+    """Return a table of the games won per 100 by each seat in the base game, with 95% intervals."""
     base = sorted((e for e in data["quality"] if e["game"] == "base game"), key=lambda entry: entry["players"])
 
     def seat(i: int) -> Column:
@@ -291,7 +291,7 @@ def _seat_table(data: Data) -> ReportTable:
 
 
 def _interactions(data: Data) -> Iterator[Any]:
-    """Yield Shapley values and significant pairs for each player count."""
+    """Yield the Shapley values and the significant pairs of actions for each player count."""
     for entry in data["pairs"]:
         if "left_out" in entry:
             yield f"Pairs of actions are omitted: {entry['left_out']}."
@@ -312,7 +312,7 @@ def _interactions(data: Data) -> Iterator[Any]:
 
 
 def _variants(data: Data) -> Iterator[str]:
-    """Yield the actions whose intervals have the same sign with every component file."""
+    """Yield sentences that list the actions whose intervals have the same sign with every component file."""
     for n in sorted({entry["players"] for entry in data["variants"]}):
         own = [entry for entry in data["variants"] if entry["players"] == n]
         above = [_action(a) for i, a in enumerate(data["actions"]) if all(entry["low"][i] > 0 for entry in own)]
@@ -324,7 +324,7 @@ def _variants(data: Data) -> Iterator[str]:
 
 
 def _cover_tables(data: Data) -> Iterator[ReportTable]:
-    """Yield the measures with nothing covered, with the set of the first game, and with the sets at both ends."""
+    """Yield tables of measures with nothing covered, with the set of the first game, and with sets of extreme skill."""
     for entry in data["covers"]:
         if not entry["again"]:
             continue
@@ -423,7 +423,7 @@ _STYLE = (
 
 
 def study_report_files(data: Data) -> dict[Path, bytes]:
-    """Return the contents of the report files by relative path, from the results of a study."""
+    """Return the contents of the report files by relative path, given the results of a study."""
     shown = all_printable(data)
     drawn = study_figures(shown)
     sections = list(chapters(shown))
@@ -493,7 +493,7 @@ def _html(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tuple[s
 
 
 def _inline(picture: bytes, name: str) -> str:
-    """Return an SVG to embed in a page, without its header and with unique ids."""
+    """Return an SVG to embed in an HTML page, without its header and with unique ids."""
     drawing = picture.decode()
     drawing = drawing[drawing.index("<svg") :]
     drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)

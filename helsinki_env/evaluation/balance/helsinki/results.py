@@ -1,6 +1,6 @@
-"""Plan the parts of a study, each a resumable tournament, and collect the results as plain data for the report.
+"""Plan the parts of a study, each a resumable tournament, and collect the results for the report.
 
-All played parts are read, whether the study is finished or not. The result depends only on the games.
+All parts played so far are read, even if the study is unfinished. The results depend only on the games.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ __all__ = ["ESTIMATOR", "PlayedParts", "conclusions_of", "plan_of", "read_result
 
 
 def read_study(folder: Path) -> StudyConfig:
-    """Return the study in a folder; StudyError if it is missing or damaged."""
+    """Return the configuration of the study in a folder; raise StudyError if it is missing or invalid."""
     path = folder / StudyConfig.FILE
     if not is_file(path):
         raise StudyError(f"{shorten(folder)}: found no study, expected one; helsinki balance run creates it")
@@ -76,7 +76,11 @@ def read_study(folder: Path) -> StudyConfig:
 
 
 def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
-    """Return the plan of a part, or None if the study omits it; ArenaError if it depends on an unplayed part."""
+    """Return the plan of a part, or None if the study omits it.
+
+    Raises ArenaError if the part depends on a part without games, and StudyError if it depends on an unfinished
+    part.
+    """
     if part == "again":
         tables = _finished(config, folder, "covers")
         generator = np.random.default_rng([config.seed, 3])
@@ -94,7 +98,7 @@ def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
 
 
 def _finished(config: StudyConfig, folder: Path, part: str) -> dict[str, MatchupGames]:
-    """Return the matchups of a part by name; StudyError if games are missing."""
+    """Return the matchups of a part by name; raise StudyError if games are missing."""
     if config.plan(part) is None:
         return {}
     tables = load_run(folder / part)
@@ -107,7 +111,7 @@ def _finished(config: StudyConfig, folder: Path, part: str) -> dict[str, Matchup
 
 
 class PlayedParts:
-    """Played parts of a study, each read once."""
+    """The played parts of a study. Each part is read only once."""
 
     def __init__(self, config: StudyConfig, folder: Path) -> None:
         self.config, self.folder = config, folder
@@ -119,7 +123,7 @@ class PlayedParts:
         return has_games(self.folder / part)
 
     def tables(self, part: str) -> dict[str, MatchupGames]:
-        """Return the matchups of a part that have games, by name."""
+        """Return the matchups with games in a part, by name."""
         if part not in self._tables:
             if self.has(part):
                 self._check_plan(part)
@@ -128,7 +132,7 @@ class PlayedParts:
         return self._tables[part]
 
     def _check_plan(self, part: str) -> None:
-        """Raise StudyError for games of another study, which may have started in the same folder at the same time."""
+        """Raise StudyError if the games belong to another study, which may have been started in the same folder."""
         played = RunFolder.open(self.folder / part).plan
         if part in DEPENDENT:
             same = played.seed == self.config.seed_of(part)
@@ -144,7 +148,7 @@ class PlayedParts:
     def courses(self, part: str) -> dict[str, Course]:
         """Return the course of the games of a part, by matchup name."""
         if part not in self._courses:
-            # Lines and superstructures score only at the end, so measure the lead by the current score.
+            # Lines and superstructures score points only at the end, so measure the lead by the current score.
             courses = replay_run(self.folder / part, standing="score") if self.has(part) else {}
             if any(len(courses[name].turns) != len(table) for name, table in self.tables(part).items()):
                 raise StudyError(
@@ -164,13 +168,13 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
 
     Args:
         config: the study.
-        folder: folder of its games.
-        command: command that writes the report, for its provenance.
+        folder: folder with the games.
+        command: command that writes the report, recorded as provenance.
 
     Raises:
         ArenaError: if a part cannot be read.
         RatingError: if a part has too few games.
-        StudyError: if there are no games, or games are added during the call.
+        StudyError: if there are no games, or games were added during the call.
     """
     played = PlayedParts(config, folder)
     if not any(map(played.has, STUDY_PARTS)):
@@ -215,10 +219,10 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
 
 
 def read_results(path: Path) -> dict[str, Any]:
-    """Return the results in the JSON file of a report, with conclusions derived again.
+    """Read the results from the JSON file of a report and derive the conclusions again.
 
     Raises:
-        StudyError: if the file is invalid, modified or not a report; the message names file and key.
+        StudyError: if the file is invalid, was modified, or is not a report; the message names the file and the key.
     """
     return _results_in(read_json(path, StudyError))
 
@@ -228,19 +232,19 @@ def _results_in(data: Node) -> dict[str, Any]:
     with data.usable_for("a report of a study of balance"):
         with data.prefix_errors():
             results = _with_conclusions(data.value)
-        list(chapters(all_printable(results)))  # fail before hours of games
+        list(chapters(all_printable(results)))  # fail before the games are played, which takes hours
     return results
 
 
 def _with_conclusions(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data with conclusions derived from the rounded numbers, as in the file."""
+    """Return the data with conclusions derived from the rounded numbers that the file contains."""
     verdicts, sentences = _conclude(data)
     rest = {key: value for key, value in data.items() if key != "digest"}
     return with_digest(rest | {"verdicts": verdicts, "summary": sentences})
 
 
 def _conclude(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return conclusions and summary sentences for the player counts with at least two classes."""
+    """Return the conclusions and summary sentences for all player counts with at least two player classes."""
     enough, study = with_enough_classes(findings_of(data)), data["study"]
     if not enough:
         return [], []
@@ -249,7 +253,7 @@ def _conclude(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]
 
 
 def conclusions_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the conclusions derived from the data alone."""
+    """Return the conclusions that follow from the estimates in the data."""
     return _conclude(data)[0]
 
 
@@ -269,7 +273,7 @@ def _provenance(played: PlayedParts) -> dict[str, Any]:
 def _screening_data(
     played: PlayedParts, estimates: ScreeningEstimates, found: Sequence[Finding], name: str
 ) -> dict[str, Any]:
-    """Return the estimates for a player in the matchup `name`."""
+    """Return the estimates for the player in the matchup `name`."""
     table, course = played.tables("screen")[name], played.courses("screen")[name]
     first = course.first_use.astype(np.float64)
     first[first < 0] = np.nan
@@ -310,7 +314,7 @@ def _screening_data(
 def _interaction_data(
     config: StudyConfig, tables: Mapping[str, MatchupGames], left_out: Container[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the interactions of pairs of actions, for the one of the two evaluators with more games."""
+    """Yield the interactions of pairs of actions, estimated for the evaluator with more games."""
     one, two = np.triu_indices(len(BOARD_ACTIONS), 1)
     for n in config.players:
         evaluators = [
@@ -323,7 +327,7 @@ def _interaction_data(
         player, table = max(reversed(evaluators[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
         try:
             pairs = estimate_interactions(ablation_games(table), level=config.level, seed=config.seed)
-        except RatingError as problem:  # other estimates need fewer games
+        except RatingError as problem:  # the other estimates need fewer games
             yield {"player": player, "players": n, "left_out": str(problem)}
             continue
         adjusted = pairs.pair_adjusted[one, two]
@@ -346,7 +350,7 @@ def _interaction_data(
 
 
 def _variant_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, Any]]:
-    """Yield the deviations by component file, with those of the study first if it has the same player."""
+    """Yield the deviations for each component file. The study's own file is first, if the same player was screened."""
     if not played.has("variants"):
         return
     player = config.variants.player
@@ -374,7 +378,7 @@ def _means(measures: Mapping[str, GroupMeans], row: int) -> dict[str, Any]:
 
 
 def _measured(table: MatchupGames, course: Course) -> dict[str, Any]:
-    """Return the measures over all games of a matchup."""
+    """Return the measures averaged over all games of a matchup."""
     group = np.zeros(len(table), np.int64)
     return {
         "games": len(table),
@@ -384,7 +388,7 @@ def _measured(table: MatchupGames, course: Course) -> dict[str, Any]:
 
 
 def _quality_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, Any]]:
-    """Yield the measures of the variants in the rulebook."""
+    """Yield the measures of the game variants in the rulebook."""
     for kind, entry, n in product(PUBLISHED_GAMES, config.classes, config.players):
         name = matchup_name(n, kind, entry.player)
         if (table := played.tables("quality").get(name)) is not None:
@@ -399,7 +403,7 @@ def _quality_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str
 
 
 def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> Iterator[dict[str, Any]]:
-    """Yield the advantage of each class over the next weaker class, in the variants of the rulebook."""
+    """Yield the advantage of each player class over the next weaker class in the game variants of the rulebook."""
     for kind, n in product(PUBLISHED_GAMES, config.players):
         for weaker, stronger in pairwise(config.names(n)):
             table = tables.get(matchup_name(n, kind, f"{stronger} against {weaker}"))
@@ -421,7 +425,7 @@ def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> Iter
 
 
 def _cover_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, Any]]:
-    """Yield the distribution over all sets of five covered actions, and the measures of the selected sets."""
+    """Yield the distribution of each measure over all sets of covered actions, and the measures of selected sets."""
     for n in config.players:
         table, again = (played.tables(part).get(matchup_name(n)) for part in ("covers", "again"))
         if table is None:
@@ -458,7 +462,7 @@ def _cover_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, 
 
 
 def _confirmations(config: StudyConfig, played: PlayedParts, left_out: Container[str]) -> list[dict[str, Any]]:
-    """Return the results of the confirmatory tests."""
+    """Return the results of all confirmatory tests."""
     if not played.has("confirm") or not played.has("screen"):  # the screening experiment selects the candidates
         return []
     tables = played.tables("confirm")

@@ -1,28 +1,28 @@
-"""Check whether conclusions hold for agents trained without the action.
+"""Test whether conclusions about an action also hold for agents trained without it.
 
 A balance study denies actions to players trained with all actions. The measured effect may partly be habit: a player
-trained without the action might lose less. This study trains networks from scratch, with all actions and with one
-action covered for all seats, and lets them play each other. Each network is a training run, and each part of the games
-is a resumable tournament. A seat lacks an action in three conditions, on the same deals:
+trained without the action might lose less. This study trains networks from scratch, some with all actions and some with
+one action covered for all seats, and plays them against each other. Each network is a training run, and each part of
+the games is a resumable tournament. A seat lacks an action under three conditions, on the same deals:
 
-- **habit** (zero-shot): a network trained with all actions is denied the action; the other seats have it;
-- **retrained**: a network trained without the action is denied it; the other seats have it;
+- **habit** (zero-shot): a network trained with all actions is denied the action, and the other seats have it;
+- **retrained**: a network trained without the action is denied it, and the other seats have it;
 - **at home**: a network trained without the action plays against networks trained with all actions, and the action is
-  covered for all seats. If it is weaker here, the action is not the reason. If it is stronger, it may benefit from
-  training on exactly this game.
+  covered for all seats. If it is weaker here, the reason is not the missing action. If it is stronger, it may benefit
+  from training on exactly this game.
 
-As in a study, conclusions depend on the deviation: the effect of an action minus the mean effect of all fifteen.
-*Habit* is the estimate from the screening experiment of a network trained with all actions. *Retrained* is the
-difference between the chance level and the win rate of a seat that was trained without the action and is denied it,
-minus the mean effect in the screening experiment of the same seed.
+As in a balance study, conclusions are based on the deviation: the effect of an action minus the mean effect of all
+fifteen actions. The *habit* deviation comes from the screening experiment of a network trained with all actions. For
+the *retrained* deviation, the effect of the action is the chance level minus the win rate of the seat that lacks it.
+The mean effect is taken from the screening experiment with the same seed.
 
 A claim **stands** if the interval lies entirely beyond the margin on the claimed side for every seed. It **falls** if
-no part of the interval does so for any seed. Otherwise it is **undecided**. Intervals hold simultaneously for all
-actions, seeds and player counts, separately for habit and retrained.
+no part of the interval lies there for any seed. Otherwise it is **undecided**. Intervals hold simultaneously for all
+actions, seeds and player counts, separately for each of the two estimates.
 
-Networks trained in the same way differ in strength by more than these intervals cover. The gain from training without
-an action (*regained*) is therefore also reported as the mean over actions, with an interval over seeds. Each seed is
-one observation, because its networks play each other.
+Networks trained in the same way differ in strength by more than these intervals account for. The gain from training
+without an action (*regained*) is therefore also reported as the mean over actions, with an interval over seeds. Each
+seed is one observation, because networks with the same seed play each other.
 """
 
 from __future__ import annotations
@@ -80,15 +80,17 @@ class RetrainingConfig(ConfigFile):
 
     Attributes:
         name: name of the study.
-        seed: seed of the whole study; the training seeds start at it.
+        seed: seed of the whole study, and the first training seed.
         claims: conclusions to re-test, by action name.
-        preset: training configuration of all networks, a name in ``configs/training`` or a path.
-        seeds: number of networks trained with all actions, and number trained without each action of `claims`.
-        screen: games of the screening experiment of each network trained with all actions, by player count.
-        meetings: games of each condition in which a seat lacks an action, for the same player counts.
+        preset: training configuration of all networks: a name in ``configs/training`` or a path.
+        seeds: number of training seeds. For each seed, one network is trained with all actions, and one without each
+            action in `claims`.
+        screen: number of games, by player count, in the screening experiment of each network trained with all actions.
+        meetings: number of games for each condition in which a seat lacks an action, for the same player counts.
         design: design of the screening experiment.
-        band: half width of the equivalence margin, win %.
-        level: simultaneous coverage of all intervals of the screening experiments, and of all those of the meetings.
+        band: half-width of the equivalence margin, win %.
+        level: simultaneous confidence level of the intervals of all screening experiments, and of the intervals of all
+            meetings.
     """
 
     WHAT, FOLDER, FILE, MAX_SEED = "retraining", "retrained", "retrained.json", 2**56
@@ -106,7 +108,7 @@ class RetrainingConfig(ConfigFile):
     level: float = 0.95
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         self._check_common()
         field_entry(self, "preset").text("a name")
         field_entry(self, "seeds").integer(1, _MOST_NETWORKS)
@@ -137,23 +139,23 @@ class RetrainingConfig(ConfigFile):
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A network to train, with an action covered for all seats during training ("": none)."""
+    """A network to train, and the action covered for all seats during its training (empty for none)."""
 
     seed: int
     without: str = ""
 
     @property
     def name(self) -> str:
-        """Name of its folder."""
+        """Folder name of the network."""
         return f"{f'without-{self.without}' if self.without else 'with-all'}-{self.seed}"
 
 
 Train = Callable[[TrainingJob, Path], None]
-"""Function that trains a network in a folder, or resumes its training; the result is ``best.safetensors``."""
+"""Function that trains a network in a folder or resumes its training. The result is ``best.safetensors``."""
 
 
 class RetrainingStudy:
-    """Networks and games of a retraining study in their folder; `train` and `run` train a network and play a part."""
+    """The networks and games of a retraining study. `train` trains a network, and `run` plays a part of the games."""
 
     def __init__(self, config: RetrainingConfig, folder: Path, train: Train, run: RunTournament) -> None:
         self.config, self.folder, self._train = config, folder, train
@@ -161,21 +163,21 @@ class RetrainingStudy:
 
     @property
     def learners(self) -> list[TrainingJob]:
-        """The networks to train: for each seed one with all actions, then one without each re-tested action."""
+        """The networks to train: for each seed, one with all actions, then one without each re-tested action."""
         return [
             TrainingJob(seed, without) for seed in self.config.training_seeds for without in ("", *self.config.claims)
         ]
 
     def folder_of(self, learner: TrainingJob) -> Path:
-        """Return the training folder of a network."""
+        """Return the folder in which a network is trained."""
         return self.folder / "networks" / learner.name
 
     def player(self, learner: TrainingJob) -> str:
-        """Return the player name of a network."""
+        """Return the name of the player that uses a network."""
         return f"net:{self.folder_of(learner) / 'best.safetensors'}"
 
     def train(self) -> None:
-        """Train the missing networks."""
+        """Train the networks that are missing."""
         for learner in self.learners:
             folder = self.folder_of(learner)
             for own in (folder.parent, folder):
@@ -183,7 +185,7 @@ class RetrainingStudy:
             self._train(learner, folder)
 
     def screens(self) -> dict[tuple[int, int], MatchupGames]:
-        """Play missing screening games, and return all by training seed and player count."""
+        """Play the missing screening games and return all of them by training seed and player count."""
         tables = {
             (seed, n): {
                 "name": f"{TrainingJob(seed).name}, {n} players",
@@ -197,7 +199,7 @@ class RetrainingStudy:
         return dict(zip(tables, self._play("screen", list(tables.values())), strict=True))
 
     def meetings(self) -> dict[tuple[str, int, int, str], MatchupGames]:
-        """Play missing meetings, and return all by action, seed, player count and condition."""
+        """Play the missing games and return all of them by action, training seed, player count and condition."""
         tables = {
             (action, seed, n, way): table
             for action, seed, n in product(self.config.claims, self.config.training_seeds, self.config.players)
@@ -206,7 +208,7 @@ class RetrainingStudy:
         return dict(zip(tables, self._play("meetings", list(tables.values())), strict=True))
 
     def _meetings(self, action: str, seed: int, n: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the matchups in which a seat lacks an action, by condition."""
+        """Yield each condition in which a seat lacks an action, with its matchup."""
         with_all, without = self.player(TrainingJob(seed)), self.player(TrainingJob(seed, action))
         denied = {"handicap": {"denied": [[action], *([] for _ in range(n - 1))]}}
         ways: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
@@ -235,7 +237,7 @@ Data = Mapping[str, Any]
 
 
 def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
-    """Train missing networks, play missing games, and return all results with a digest."""
+    """Train the missing networks, play the missing games, and return all results with a digest."""
     config = retrained.config
     retrained.train()
     effects = {key: estimate_win_effects(ablation_games(table)) for key, table in retrained.screens().items()}
@@ -261,7 +263,7 @@ def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
 
 
 def _win_rate_without(table: MatchupGames, action: str, player: str | None) -> Array:
-    """Return the win rate of the seat that is denied the action, or of a player, by deal, float64 (D,)."""
+    """Return the win rate by deal, float64 (D,), of the seat that is denied the action, or of `player` if given."""
     if player is not None:
         without = table.seating == table.players.index(player)
     else:
@@ -270,7 +272,7 @@ def _win_rate_without(table: MatchupGames, action: str, player: str | None) -> A
 
 
 def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffects]) -> list[dict[str, Any]]:
-    """Return the screening estimates of all actions in the form for `forest_plot`."""
+    """Return the screening estimates for all actions in the format of `forest_plot`."""
     estimates = [EffectEstimates(n, f"seed {seed}", seed, e.power, e.covariance) for (seed, n), e in effects.items()]
     found = findings(estimates, config.level)
     return [
@@ -301,7 +303,7 @@ def _meetings(
     effects: Mapping[tuple[int, int], WinEffects],
     shares: Mapping[tuple[str, int, int, str], Array],
 ) -> list[dict[str, Any]]:
-    """Return the win rate of the seat without an action in each condition, and the effect of the action."""
+    """Return the win rate of the seat without an action under each condition, and the effect of the action."""
     meetings: list[dict[str, Any]] = []
     errors: list[float] = []
     mean = np.full(len(BOARD_ACTIONS), 1 / len(BOARD_ACTIONS))
@@ -341,7 +343,7 @@ def _won(share: Array) -> dict[str, float]:
 def _verdict(
     config: RetrainingConfig, action: str, n: int, screen: Sequence[Data], meetings: Sequence[Data]
 ) -> dict[str, Any]:
-    """Return the conclusions on a claim from the intervals of its action over all seeds."""
+    """Return the two conclusions on a claim (habit and retrained), based on the intervals for all seeds."""
     claim = config.claims[action]
     estimates = {
         "habit": [one for e in screen if e["players"] == n for one in e["actions"] if one["action"] == action],
@@ -355,7 +357,7 @@ def _verdict(
 
 
 def claim_conclusion(intervals: Sequence[tuple[float, float]], claim: str, band: float) -> str:
-    """Return the conclusion on a claim (stands, falls, undecided), given the interval of the deviation by seed."""
+    """Return the conclusion on a claim (stands, falls, undecided), given the deviation's interval for each seed."""
     sides = [(low, high) if claim == "too strong" else (-high, -low) for low, high in intervals]
     if all(low > band for low, _ in sides):
         return "stands"
@@ -363,7 +365,7 @@ def claim_conclusion(intervals: Sequence[tuple[float, float]], claim: str, band:
 
 
 def _network(retrained: RetrainingStudy, learner: TrainingJob, digests: Mapping[str, str]) -> dict[str, Any]:
-    """Return the details in the training summary of a network."""
+    """Return the name, digest and training summary of a network."""
     data = read_json(retrained.folder_of(learner) / "summary.json", StudyError)
     return {
         "name": learner.name,
@@ -380,7 +382,7 @@ def _network(retrained: RetrainingStudy, learner: TrainingJob, digests: Mapping[
 
 
 def _summary(config: RetrainingConfig, verdicts: Sequence[Data], meetings: Sequence[Data]) -> list[str]:
-    """Return the outcome as sentences."""
+    """Return sentences that summarize the conclusions."""
     sentences = []
     for one in verdicts:
         conclusion = f"{one['habit']} (habit), {one['retrained']} (retrained)"
@@ -398,7 +400,7 @@ def _summary(config: RetrainingConfig, verdicts: Sequence[Data], meetings: Seque
 
 
 def _averages(meetings: Sequence[Data], n: int) -> str:
-    """Return a sentence on the mean gain from training without an action, with an interval over seeds."""
+    """Return sentences on the mean gain from training without an action, with intervals over seeds."""
     by_seed: dict[int, list[Data]] = {}
     for one in meetings:
         if one["players"] == n:
@@ -419,7 +421,7 @@ def _over_seeds(values: Sequence[float], sign: str = "") -> str:
 
 
 def retraining_report_files(data: Data) -> dict[Path, bytes]:
-    """Return the contents of the report files by relative path."""
+    """Return the contents of the report files by relative path, given the results of a retraining study."""
     shown = all_printable(data)
     study, claims = {"band": shown["asked"]["band"]}, list(shown["asked"]["claims"])
     retested = forest_plot({"study": study, "actions": claims, "screen": [*_retested(shown, claims)]})
@@ -433,7 +435,7 @@ def retraining_report_files(data: Data) -> dict[Path, bytes]:
 
 
 def _retested(data: Data, claims: Sequence[str]) -> Iterator[Data]:
-    """Yield the estimates for re-tested actions, habit and retrained, in the form for `forest_plot`."""
+    """Yield the habit and retrained estimates for the re-tested actions in the format of `forest_plot`."""
     seeds = sorted({entry["seed"] for entry in data["screen"]})
     for n in sorted({entry["players"] for entry in data["screen"]}):
         habit = {entry["seed"]: entry["actions"] for entry in data["screen"] if entry["players"] == n}
@@ -446,7 +448,7 @@ def _retested(data: Data, claims: Sequence[str]) -> Iterator[Data]:
 
 
 def _page(data: Data) -> Iterator[str]:
-    """Yield the paragraphs of the page."""
+    """Yield the paragraphs of the report page."""
     asked = data["asked"]
     yield "# Conclusions re-tested with retrained players"
     yield "\n".join(f"- {escape_outside_code(sentence)}" for sentence in data["summary"])

@@ -1,16 +1,16 @@
-"""Configuration of a balance study: the games of each part, fixed before the first game.
+"""Configuration of a balance study: the games of each part, which are fixed before the first game.
 
-The parts are tournaments (`helsinki_env.evaluation.arena`), each in its own folder with its own deals:
+Each part is a tournament (`helsinki_env.evaluation.arena`) with its own folder and deals:
 
-- `gate`: qualification of players, by their strength with disabled actions;
+- `gate`: qualification of players by their strength with disabled actions;
 - `screen`: screening experiment, in which a balanced design denies actions to every seat;
 - `variants`: the screening experiment with other component files;
-- `quality`: the variants in the rulebook;
-- `covers`: all sets of five covered actions;
-- `again`: fresh games with the extreme sets of `covers`;
+- `quality`: the game variants in the rulebook;
+- `covers`: games with each set of five covered actions;
+- `again`: fresh games with the most extreme sets in `covers`;
 - `confirm`: confirmatory test of the candidates.
 
-The games of `again` and `confirm` depend on the results of earlier parts. Matchup names connect results and games.
+The games of `again` and `confirm` depend on the results of earlier parts. Results are matched to games by matchup name.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ PUBLISHED_GAMES: dict[str, dict[str, Any]] = {
     "first game": {"covered": "first_game"},
     "dry roads": {"dry_roads": True},
 }
-"""Variants in the rulebook, as keys of a game configuration."""
-#: Minimum number of games for a rating, so that there are several deals with each player count.
+"""Game variants in the rulebook, each with its changes to the game configuration."""
+#: Minimum number of games for a rating, which ensures several deals at each player count.
 _LEAST_GAMES = 24
-#: Number of deals with nothing covered, the baseline of all sets, relative to that of a set.
+#: Number of deals with nothing covered (the baseline of all sets), as a multiple of the deals for one set.
 _BARE = 20
 
 
@@ -70,8 +70,8 @@ class Population:
 
     Attributes:
         player: player name for `helsinki_env.agents.registry.make_player`.
-        games: number of games by player count; 0 or missing: none.
-        quality: number of games of each variant; None: `StudyConfig.quality`.
+        games: number of games by player count; no games if 0 or missing.
+        quality: number of games of each variant, or None to use `StudyConfig.quality`.
     """
 
     player: str
@@ -79,7 +79,7 @@ class Population:
     quality: int | None = None
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         field_entry(self, "player").text("a player, such as greedy")
         object.__setattr__(self, "games", game_counts(self, "games"))
         if self.quality is not None:
@@ -88,12 +88,14 @@ class Population:
 
 @dataclass(frozen=True)
 class QualificationConfig:
-    """Qualification of evaluators: players that are as strong with disabled actions as with all actions.
+    """Qualification of evaluators: an evaluator must be about as strong with disabled actions as with all actions.
 
     Attributes:
-        reference: reference player.
-        games: number of games on the full board, and with five actions denied to each seat by the design.
-        lost: maximum loss in Elo points relative to the reference. Players that lose significantly more are rejected.
+        reference: reference player for the ratings.
+        games: number of games on the full board, and the same number with five actions denied to each seat by the
+            design.
+        lost: maximum loss of rating relative to the reference, in Elo points. Players that lose significantly more are
+            rejected.
     """
 
     reference: str = "heuristic"
@@ -101,7 +103,7 @@ class QualificationConfig:
     lost: float = 50.0
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         field_entry(self, "reference").text("a player, such as greedy")
         field_entry(self, "games").integer(0, MAX_MATCHUP_GAMES)
         field_entry(self, "lost").number(0.0, 10_000.0, inside=True)
@@ -109,13 +111,14 @@ class QualificationConfig:
 
 @dataclass(frozen=True)
 class CoversConfig:
-    """Effect of disabling five actions for all players.
+    """Games that measure the effect of disabling five actions for all players.
 
     Attributes:
-        players: the two players, the stronger first; the win rate of the stronger measures the room for skill.
-        decks: number of deals for each of the 3,003 sets, by player count; 0 or missing: none.
-        again: number of sets at both ends of every measure that play fresh deals, together with 50 random sets.
-        again_decks: number of deals for each of these sets.
+        players: the two players, the stronger first. The win rate of the stronger player measures the skill gap.
+        decks: number of deals for each of the 3,003 sets, by player count; no deals if 0 or missing.
+        again: number of sets at each end of every measure that are played again on fresh deals, along with 50 random
+            sets.
+        again_decks: number of fresh deals on which each of these sets is played again.
     """
 
     players: tuple[str, str] = ("heuristic", "greedy")
@@ -124,7 +127,7 @@ class CoversConfig:
     again_decks: int = 200
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         players = field_entry(self, "players").entries("players, the stronger first", length=2)
         object.__setattr__(self, "players", tuple(player.text("a player, such as greedy") for player in players))
         object.__setattr__(self, "decks", game_counts(self, "decks"))
@@ -134,10 +137,10 @@ class CoversConfig:
 
 @dataclass(frozen=True)
 class VariantsConfig:
-    """Screening experiments that vary the reconstructed values of the component file.
+    """Screening experiments that vary reconstructed values of the component file.
 
     Attributes:
-        components: names in configs/components or paths.
+        components: component files, as names in ``configs/components`` or paths.
         player: player in all seats.
         games: number of games for each component file, by player count.
     """
@@ -147,7 +150,7 @@ class VariantsConfig:
     games: Mapping[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         names = field_entry(self, "components").entries("component files")
         object.__setattr__(self, "components", tuple(component_file(name) for name in names))
         field_entry(self, "player").text("a player, such as greedy")
@@ -159,10 +162,11 @@ class ConfirmationConfig:
     """Sequential confirmatory test of the candidates on fresh deals.
 
     Attributes:
-        suspects: number of candidates for each player count, the actions farthest from the mean.
+        suspects: number of candidates for each player count: the actions whose effects are farthest from the mean.
         decks: maximum number of deals.
-        error: rate of both types of error.
-        player: class that selects the candidates and plays the games; None: the strongest class for each player count.
+        error: error rate of the test, for both type I and type II errors.
+        player: player class that selects the candidates and plays the games, or None for the strongest class at each
+            player count.
     """
 
     suspects: int = 3
@@ -171,7 +175,7 @@ class ConfirmationConfig:
     player: str | None = None
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         field_entry(self, "suspects").integer(0, len(BOARD_ACTIONS))
         field_entry(self, "decks").integer(16, MAX_MATCHUP_GAMES)
         field_entry(self, "error").number(0.0, 0.5, inside=True)
@@ -179,16 +183,16 @@ class ConfirmationConfig:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An action with an effect far from the mean in the screening experiment."""
+    """An action whose effect in the screening experiment is far from the mean."""
 
     players: int
     player: str
     action: str
     above: bool  # whether its effect is above the mean
-    mean: float  # mean marginal effect of all actions, win %
+    mean: float  # mean of the marginal effects of all actions, win %
 
     def table(self, way: str) -> str:
-        """Return the name of its matchup with a handicap: "denied", "alone" or "forced"."""
+        """Return the name of the matchup that tests the candidate with a handicap ("denied", "alone" or "forced")."""
         return f"{self.action} {way}, {self.player}, {self.players} players"
 
 
@@ -209,14 +213,15 @@ class StudyConfig(ConfigFile):
     Attributes:
         name: name of the study.
         seed: seed of the whole study.
-        components: component file of all parts except the variants.
-        classes: classes of player, weakest first.
-        band: half width of the equivalence margin, win %.
-        level: simultaneous coverage of all intervals of the study.
+        components: component file for all parts except `variants`.
+        classes: player classes, weakest first.
+        band: half-width of the equivalence margin, win %.
+        level: simultaneous confidence level of all intervals of the study.
         screen: design of the screening experiment.
-        gate, covers, variants, confirm: configuration of these parts.
-        quality: number of games of each variant, for each player count. Every class plays against itself, and every
-            class except the weakest plays one seat against the next weaker class. `Population.quality` overrides it.
+        gate, covers, variants, confirm: configurations of these parts.
+        quality: number of games of each variant at each player count. Every class plays against itself. Every class
+            except the weakest also plays one seat against the next weaker class. `Population.quality` overrides this
+            number.
     """
 
     WHAT, FOLDER, FILE, MAX_SEED = "study", "balance", "study.json", 2**56
@@ -242,7 +247,7 @@ class StudyConfig(ConfigFile):
     quality: int = 0
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         self._check_common()
         field_entry(self, "quality").integer(0, MAX_MATCHUP_GAMES)
         component_file(field_entry(self, "components"))
@@ -263,17 +268,17 @@ class StudyConfig(ConfigFile):
         return tuple(n for n in (2, 3, 4) if any(entry.games.get(n) for entry in self.classes))
 
     def names(self, players: int) -> list[str]:
-        """Return the names of the classes with games for this player count, weakest first."""
+        """Return the names of the player classes that have games at this player count, weakest first."""
         return [entry.player for entry in self.classes if entry.games.get(players)]
 
     @property
     def player_names(self) -> tuple[str, ...]:
-        """Names of all players of the games."""
+        """Names of all players in the games."""
         classes = (entry.player for entry in self.classes)
         return (*classes, self.gate.reference, *self.covers.players, self.variants.player)
 
     def check_size(self) -> None:
-        """Reject studies with too few games for a report."""
+        """Raise StudyError if the study has too few games for a report."""
         check_design(self.screen, "screen")
         for i, entry in enumerate(self.classes):
             check_screen(entry.games, f"classes[{i}].games")
@@ -286,7 +291,7 @@ class StudyConfig(ConfigFile):
 
     @property
     def known_plans(self) -> list[Plan]:
-        """Plans of all parts that do not depend on others."""
+        """Plans of all parts that do not depend on other parts."""
         plans = [self.plan(part) for part in STUDY_PARTS if part not in DEPENDENT]
         return [plan for plan in plans if plan is not None]
 
@@ -300,8 +305,8 @@ class StudyConfig(ConfigFile):
 
         Args:
             part: one of `STUDY_PARTS`.
-            found: results of earlier parts: the indices of the covered sets by player count (``again``), or the
-                `Candidate` list (``confirm``).
+            found: results of earlier parts: the indices of the covered sets for each player count (``again``), or the
+                list of `Candidate` objects (``confirm``).
         """
         tables = getattr(self, f"_{part}")(*((found,) if part in DEPENDENT else ()))
         return plan_from_matchups(self.seed_of(part), tables) if tables else None
@@ -371,7 +376,7 @@ class StudyConfig(ConfigFile):
 
     @property
     def cover_counts(self) -> list[int]:
-        """Player counts for which sets are covered."""
+        """Player counts at which sets of actions are covered."""
         return [n for n in self.players if self.covers.decks.get(n)]
 
     def _covers(self) -> list[dict[str, Any]]:
@@ -398,6 +403,6 @@ class StudyConfig(ConfigFile):
                 "forced": {"lineups": [[f"forced:{action}:{player}", *[player] * (n - 1)]]},
             }
             if n == 2:
-                del ways["alone"]  # "denied" has the same games
+                del ways["alone"]  # the same games as "denied"
             tables += [{"name": candidate.table(way), **entry, **common} for way, entry in ways.items()]
         return tables

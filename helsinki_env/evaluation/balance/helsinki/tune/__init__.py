@@ -1,1 +1,1 @@
-"""Search for a balanced board: the smallest change of the action board's numbers that leaves no outliers."""
+"""Search for a balanced action board: the smallest change after which no action is too strong or too weak."""

@@ -1,10 +1,11 @@
-"""Configuration of a search for a balanced board, and its boards: the numbers that may change, and the files to play.
+"""Configuration of a search for a balanced action board, and its board variants: their parameters and game files.
 
-A search changes costs and strengths, or it covers five actions for all seats as in the rulebook's variant. In the
-second case the numbers are 1 for covered actions and 0 for others. A board is the tuple of the numbers that may change;
-the component file determines everything else.
+A search changes costs and strengths, or it covers five actions for all seats as in the rulebook's variant. The costs
+and strengths that may change are its *parameters*. If the search covers actions, there is one parameter per action: 1
+if it is covered, otherwise 0. A *board* is the tuple of the parameter values. The component file determines everything
+else.
 
-Letters in shapes: N boards, F numbers that may change.
+Letters in shapes: N boards, F parameters.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from helsinki_env.utils.yaml_files import find_yaml
 __all__ = ["TuneConfig", "TuneGames"]
 
 BoardValues = tuple[int, ...]
-"""The numbers of a board that may change."""
+"""The parameter values of a board."""
 BoardArray = npt.NDArray[np.int64]
 """A batch of boards, (N, F)."""
 
@@ -47,44 +48,44 @@ COVERED = 5
 _KINDS = ("cost", "strength")
 _COVERED = "covered"
 _WHOLE = {"all": _KINDS, "costs": _KINDS[:1], "strengths": _KINDS[1:], _COVERED: ()}
-#: Changed numbers on a random board: few enough to resemble a board with a few changes. Each number is unchanged on at
-#: least half of the boards.
+#: Mean number of changed parameters on a random board, small enough to resemble boards with a few changes. Each
+#: parameter keeps its published value on at least half of the boards.
 _CHANGED = 8
-#: Number of runs of the base design, which supplies random coverings.
+#: Number of runs in the base design, from which random coverings are taken.
 _RUNS = len(base_design())
 
 
 @dataclass(frozen=True)
 class BoardNumber:
-    """A number that may change."""
+    """A parameter of the action board: a cost or strength that may change, or whether an action is covered."""
 
-    action: int  # id of its action
+    action: int  # id of the action
     kind: str  # "cost", "strength", or "covered" (0 or 1)
-    was: int  # value in the component file
-    least: int  # minimum
-    most: int  # maximum
+    was: int  # published value, from the component file
+    least: int  # minimum value
+    most: int  # maximum value
 
     @property
     def others(self) -> tuple[int, ...]:
-        """Alternative values."""
+        """All values other than the published one."""
         return tuple(value for value in range(self.least, self.most + 1) if value != self.was)
 
     @property
     def reach(self) -> int:
-        """Largest possible change."""
+        """Largest possible change from the published value."""
         return max(abs(value - self.was) for value in self.others)
 
 
 def read_numbers(data: Node, components: Components) -> tuple[BoardNumber, ...]:
-    """Return the numbers that may change in the order of the actions, cost before strength.
+    """Return the parameters of a search in the order of the actions, with costs before strengths.
 
     Args:
-        data: "all", "costs" or "strengths", within the bounds of component files; ranges by action, such as
-            ``{two_points: {cost: [1, 3], strength: [1, 2]}}``; or "covered", to search for five actions to cover.
+        data: "all", "costs" or "strengths", with the bounds of component files; or ranges by action, such as
+            ``{two_points: {cost: [1, 3], strength: [1, 2]}}``; or "covered" to search for five actions to cover.
         components: components with the published values.
 
     Raises:
-        ValueError: the error type of the entry; names key, value found and value expected.
+        ValueError: if `data` is invalid (the error type of the node); the message names the key and both values.
     """
     if isinstance(data.value, str):
         kinds = _WHOLE[data.choice(tuple(_WHOLE), "numbers by action, or ")]
@@ -108,7 +109,7 @@ def read_numbers(data: Node, components: Components) -> tuple[BoardNumber, ...]:
 
 
 def _bounds(action: str, kind: str) -> tuple[int, int]:
-    """Return the bounds of a number in component files, (0, 0) for the strength of an action without strength."""
+    """Return the bounds of a parameter in component files, or (0, 0) for the strength of an action that has none."""
     if kind == "cost":
         return 0, MAX_COST
     known = STRENGTHS.get(action)
@@ -126,23 +127,26 @@ def _limits(data: Node, action: str, kind: str) -> tuple[int, int]:
 
 
 def published_board(numbers: Sequence[BoardNumber]) -> BoardValues:
-    """Return the board without changes."""
+    """Return the published board, which has no changes."""
     return tuple(number.was for number in numbers)
 
 
 def board_changes(numbers: Sequence[BoardNumber], board: BoardValues) -> list[tuple[BoardNumber, int]]:
-    """Return the changed numbers of a board with their new values."""
+    """Return the parameters that differ from the published board, with their new values."""
     return [(number, value) for number, value in zip(numbers, board, strict=True) if value != number.was]
 
 
 def sizes(numbers: Sequence[BoardNumber], boards: BoardArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the number of changes and the total size of the changes for each board, int64 (N,) each."""
+    """Return the number of changes and the sum of their sizes for each board, int64 (N,) each."""
     steps = np.abs(boards - np.array(published_board(numbers)))
     return (steps > 0).sum(axis=1), steps.sum(axis=1)
 
 
 def board_of(free: Sequence[BoardNumber], most: int, change: Node) -> BoardValues:
-    """Return the board with the changes in a report; raise for invalid changes, or more than `most`."""
+    """Return the board with the changes listed in a report.
+
+    The error type of `change` is raised if a change is invalid or there are more than `most` changes.
+    """
     numbers = {(BOARD_ACTIONS[number.action], number.kind): number for number in free}
     values = {key: number.was for key, number in numbers.items()}
     entries = change.entries("changes")
@@ -161,7 +165,7 @@ def board_of(free: Sequence[BoardNumber], most: int, change: Node) -> BoardValue
 
 
 def searches_covers(numbers: Sequence[BoardNumber]) -> bool:
-    """Return whether the search covers actions."""
+    """Return whether the search covers actions instead of changing costs and strengths."""
     return numbers[0].kind == _COVERED
 
 
@@ -171,12 +175,12 @@ def covered_on(numbers: Sequence[BoardNumber], board: BoardValues) -> list[str]:
 
 
 def coverings() -> BoardArray:
-    """Return all boards with five actions covered, (3003, 15)."""
+    """Return all boards with five covered actions, int64 (3003, 15)."""
     return subsets(COVERED).astype(np.int64)
 
 
 def random_boards(numbers: Sequence[BoardNumber], count: int, seed: int) -> list[BoardValues]:
-    """Return random boards (runs of a balanced design for coverings) with equally many changes of each number."""
+    """Return random boards on which each parameter changes equally often (for coverings: runs of a balanced design)."""
     if searches_covers(numbers):
         return [tuple(board) for board in relabelled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
     generator = np.random.default_rng([seed, 1])
@@ -189,7 +193,7 @@ def random_boards(numbers: Sequence[BoardNumber], count: int, seed: int) -> list
 
 
 def describe_changes(numbers: Sequence[BoardNumber], board: BoardValues) -> list[str]:
-    """Describe the changes on a board, one phrase for each number."""
+    """Describe the changes on a board in one phrase per parameter."""
     return [_sentence(number, value) for number, value in board_changes(numbers, board)]
 
 
@@ -203,14 +207,15 @@ def _sentence(number: BoardNumber, value: int) -> str:
 
 
 def in_quotes(action: int) -> str:
-    """Return the quoted name of an action for a sentence."""
+    """Return the name of an action in quotes, for use in a sentence."""
     return f"'{BOARD_ACTIONS[action].replace('_', ' ')}'"
 
 
 def board_file(base: str, numbers: Sequence[BoardNumber], board: BoardValues, folder: Path) -> Path:
-    """Return the path of a board's file, and write the file if it is missing; its name is a digest of the changes.
+    """Return the path of the file that defines a board, after writing the file if it is missing.
 
-    It is the component file `base` (name or path) with changes, or a game file as in configs/game for coverings.
+    The file name is a digest of the changes. The file is the component file `base` (name or path) with the changes. For
+    coverings, it is a game file as in ``configs/game``.
     """
     if searches_covers(numbers):
         game = {"components": base, "covered": covered_on(numbers, board)}
@@ -239,25 +244,25 @@ def _write(path: Path, comment: str, data: dict[str, Any]) -> None:
 
 
 BALANCE = "balance"
-"""The default aim of a search, see `TuneConfig.aim`."""
+"""Default aim of a search, see `TuneConfig.aim`."""
 LIFT = "lift"
-"""The other aim of a search, see `TuneConfig.aim`."""
+"""Alternative aim of a search, see `TuneConfig.aim`."""
 
 BOARDS = "boards"
-"""Folder of the files of boards."""
+"""Name of the folder for board files."""
 _MOST_BOARDS = 300
 LEAST_GAMES = 48
-"""Minimum number of games of a screening experiment on one of many boards."""
+"""Minimum number of games per board in a screening experiment on several boards."""
 
 
 @dataclass(frozen=True)
 class TuneGames:
-    """Numbers of games by player count; all fields have the same player counts.
+    """Number of games by player count for each part of a search. All fields must have the same player counts.
 
     Attributes:
         screen: games on the published board.
-        slopes: games on all boards with random numbers together.
-        halving: games of each halving round, on all remaining boards together.
+        slopes: games on all random boards together.
+        halving: games in each halving round, on all remaining boards together.
         proof: games on the published board, and on each finalist.
     """
 
@@ -267,7 +272,7 @@ class TuneGames:
     proof: Mapping[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         first: tuple[int, ...] = ()
         for item in fields(self):
             counts = {n: games for n, games in sorted(game_counts(self, item.name).items()) if games}
@@ -280,29 +285,29 @@ class TuneGames:
 
 @dataclass(frozen=True)
 class TuneConfig(ConfigFile):
-    """Configuration of a search for a balanced board, see ``configs/tune/standard.yaml``.
+    """Configuration of a search for a balanced action board, see ``configs/tune/standard.yaml``.
 
     Attributes:
         name: name of the search.
         seed: seed of the whole search.
-        games: numbers of games of each part.
-        components: component file of the published board.
+        games: number of games in each part.
+        components: component file with the published board.
         player: player in all seats.
-        band: half width of the equivalence margin, win %.
-        level: simultaneous coverage of all intervals of the proof.
-        aim: objective to minimize. "balance": the largest distance of an action beyond the margin around the mean
-            effect of its board. "lift": the average shortfall of the effects below the published board's mean effect
-            minus the margin; larger effects count as 0, so it does not help to weaken strong actions.
-        floor: minimum mean effect of a proposed board, as a fraction of the mean effect of the published board, for
-            every player count; 0 for no floor.
-        numbers: numbers that may change, or "covered", see `read_numbers`.
-        most: maximum number of changes; the number of covered actions in a search that covers actions.
-        boards: number of boards with random numbers.
+        band: half-width of the equivalence margin, win %.
+        level: simultaneous confidence level of all intervals of the proof.
+        aim: objective to minimize. "balance" is the largest distance of an action's effect beyond the margin around the
+            mean effect of its board. "lift" is the average shortfall of the effects below the published board's mean
+            effect minus the margin. Effects above this threshold count as 0, so weakening strong actions does not help.
+        floor: minimum mean effect of a proposed board at each player count, as a fraction of the published board's mean
+            effect; 0 for no minimum.
+        numbers: the parameters that may change, or "covered", see `read_numbers`.
+        most: maximum number of changes, or the number of covered actions in a search that covers actions.
+        boards: number of random boards.
         candidates: number of boards at the start of the halving.
         finalists: number of boards in the proof.
-        quality: number of games of each kind that measure length, scores and win rates, on the published and on the
-            proposed board, for each player count.
-        weaker: weaker opponent that measures the room for skill.
+        quality: number of games of each kind that measure length, scores and win rates. They are played on the
+            published and the proposed board at each player count.
+        weaker: weaker opponent, used to measure the skill gap.
     """
 
     WHAT, FOLDER, FILE, MAX_SEED = "tuning", "tune", "tuning.json", 2**50
@@ -326,7 +331,7 @@ class TuneConfig(ConfigFile):
     weaker: str = "greedy"
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         self._check_common()
         for key in ("player", "weaker"):
             field_entry(self, key).text("a name")
@@ -361,22 +366,22 @@ class TuneConfig(ConfigFile):
 
     @cached_property
     def free(self) -> tuple[BoardNumber, ...]:
-        """Numbers that may change."""
+        """The parameters of the search."""
         return read_numbers(field_entry(self, "numbers"), load_components(self.components))
 
     @property
     def player_names(self) -> tuple[str, ...]:
-        """Names of all players of the games."""
+        """Names of all players in the games."""
         return self.player, self.weaker
 
     def open(self, folder: Path) -> None:
-        """Store the configuration in the folder of the games, or check that it equals the stored one."""
+        """Save the configuration in the games folder, or check that it matches the saved one."""
         check_no_link(folder / BOARDS)
         remove_leftovers(folder / BOARDS)
         super().open(folder)
 
     def only(self, players: tuple[int, ...]) -> TuneConfig:
-        """Return the configuration for some of its player counts; StudyError for others."""
+        """Return the configuration for a subset of its player counts; raise StudyError for other player counts."""
         for n in players:
             if n not in self.players:
                 Node(n, StudyError, "players").fail(f"some of {', '.join(map(str, self.players))}, which have games")

@@ -1,24 +1,24 @@
-"""Estimates for boards: from their own screening experiments, and from a model fitted to games on many boards.
+"""Estimates for boards, from their own screening experiments and from a model fitted to games on many boards.
 
-Each board has three kinds of estimates for each player count: the marginal effect of every board action, the *level*,
-which is the mean of these effects, and the deviation of each effect from the level. A search that considers only
-deviations favors boards on which no action matters. It therefore also considers the level.
+There are three kinds of estimates for each board and player count: the marginal effect of each board action, the
+*level* (the mean of these effects), and the deviation of each effect from the level. A search based on deviations alone
+would favor boards on which no action matters, so the level is considered too.
 
-All intervals of a call have the same quantile (`helsinki_env.evaluation.balance.effects.simultaneous_quantile`) and
-hold simultaneously for effects, deviations, levels, differences between levels and floor, and the shortfalls of the aim
-"lift". Boards are treated as independent. If they share deals, the intervals are too wide rather than too narrow.
+All intervals of a call use the same quantile (`helsinki_env.evaluation.balance.effects.simultaneous_quantile`) and hold
+simultaneously for effects, deviations, levels, differences between levels and the floor, and shortfalls (for the aim
+"lift"). Boards are treated as independent. If they share deals, the intervals are too wide rather than too narrow.
 
 **Model.** The design of the screening experiment denies actions to every seat of every game. The boards differ in the
-costs and strengths of actions, or in the five covered actions. The effect of an action is quadratic in its numbers,
-with an interaction. If actions are covered, each other covered action adds a constant. A number may also change the
-effects of all actions, for example if it shortens games or makes coats of arms scarcer. The model has a linear term for
-the effect of each number on the level.
+costs and strengths of actions, or in the five covered actions. The effect of an action is quadratic in its own
+parameters (cost and strength), with an interaction. If actions are covered, each other covered action adds a constant.
+A parameter may also change the effects of all actions, for example if it shortens games or makes coats of arms scarcer.
+The model therefore has a linear term for the effect of each parameter on the level.
 
-The outcome is the win, compared within games (`helsinki_env.evaluation.balance.effects`). A ridge penalty, estimated
-from the games (MacKay 1992, "Bayesian interpolation", Neural Computation 4), shrinks slopes that the games do not
-determine. The model only guides the search: every proposal is tested in games.
+The outcome is winning, compared within games (`helsinki_env.evaluation.balance.effects`). A ridge penalty, which is
+estimated from the games (MacKay 1992, "Bayesian interpolation", Neural Computation 4), shrinks slopes that the games do
+not determine. The model only guides the search. Every proposal is tested in games.
 
-Letters in shapes: G games, S seats, A actions, N or B boards, F numbers, M terms, K coefficients, P player counts.
+Letters in shapes: G games, S seats, A actions, N boards, F parameters, M terms, K coefficients, P player counts.
 """
 
 from __future__ import annotations
@@ -60,15 +60,17 @@ Array = npt.NDArray[np.float64]
 
 _ROUNDS = 200
 _A = len(BOARD_ACTIONS)
-#: Scale of the terms for the level; with the common penalty, a smaller scale means more shrinkage. Among 1, 1/4, 1/8,
-#: 1/16, 1/24, 1/32 and 0 it best predicts held-out boards (60 boards of `heuristic`, two and four players, four folds).
+#: Scale of the terms for the level. All terms share one penalty, so a smaller scale means more shrinkage. Among 1, 1/4,
+#: 1/8, 1/16, 1/24, 1/32 and 0, this value best predicts held-out boards (60 boards played by `heuristic`, two and four
+#: players, four folds).
 _SHARED = 1 / 32
 
 
 class Terms:
-    """Terms of the model, with their weights for each action and their values on a board.
+    """Terms of the model: their weights for each action, and their values on boards.
 
-    `weight`, float64 (M, A), is 1 for the action of a term, or `_SHARED` for all actions if the term is for the level.
+    `weight`, float64 (M, A), is 1 for the action to which a term belongs. If the term is for the level, it is `_SHARED`
+    for all actions.
     """
 
     def __init__(self, numbers: Sequence[BoardNumber]) -> None:
@@ -104,37 +106,37 @@ class Terms:
         return len(self._factors)
 
     def of(self, boards: BoardArray) -> Array:
-        """Return the values of all terms on boards, float64 (N, M); they are 0 on the published board."""
+        """Return the values of all terms on boards, float64 (N, M). They are 0 on the published board."""
         apart = (boards - self._published) / self._reach
         return np.stack([apart[:, list(columns)].prod(axis=1) for columns in self._factors], axis=1)
 
     def open(self, boards: BoardArray) -> npt.NDArray[np.bool_]:
-        """Return the actions that are not covered on boards, bool (N, A)."""
+        """Return which actions are not covered on each board, bool (N, A)."""
         return boards == 0 if self._covers else np.ones((len(boards), _A), np.bool_)
 
 
 @dataclass(frozen=True)
 class EffectModel:
-    """Model of the marginal effects on any board, for one player count."""
+    """Model of the marginal effects of actions on any board, for one player count."""
 
     terms: Terms
-    power: Array  # effect of every action on the published board, win %, float64 (A,)
-    slopes: Array  # effect of each term on the power of its action, float64 (M,)
+    power: Array  # effect of each action on the published board, win %, float64 (A,)
+    slopes: Array  # effect of each term on the marginal effect of its action, float64 (M,)
 
     def powers(self, boards: BoardArray) -> Array:
-        """Return the marginal effect of every action on boards, float64 (N, A)."""
+        """Return the marginal effect of each action on each board, float64 (N, A)."""
         powers: Array = self.power + (self.terms.of(boards) * self.slopes) @ self.terms.weight
         return powers
 
     def deviations(self, boards: BoardArray) -> Array:
-        """Return the effects minus their mean on each board, float64 (N, A); 0 for covered actions."""
+        """Return the effects minus their mean on each board, float64 (N, A), with 0 for covered actions."""
         powers, available = self.powers(boards), self.terms.open(boards)
         centered: Array = (powers - powers.mean(axis=1, keepdims=True, where=available)) * available
         return centered
 
 
 class EffectModelData:
-    """Sufficient statistics for a model, from games with some number of seats on any boards."""
+    """Sufficient statistics for fitting a model to games on any boards, for one number of seats."""
 
     def __init__(self, numbers: Sequence[BoardNumber], seats: int) -> None:
         self.terms, self.seats = Terms(numbers), seats
@@ -150,7 +152,7 @@ class EffectModelData:
         features = contrasts(np.concatenate([denied, denied @ self.terms.weight.T * values], axis=2))
         rows = features.reshape(-1, features.shape[2])
         outcome = against_others(fractional_wins(study.places)).ravel()
-        # The other seats determine the last seat of a game.
+        # The last seat of a game follows from the others.
         share = (self.seats - 1) / self.seats
         self._gram += share * rows.T @ rows
         self._moment += share * rows.T @ outcome
@@ -159,7 +161,7 @@ class EffectModelData:
 
     def fit(self) -> EffectModel:
         """Fit the model to the games."""
-        free = self.seats - 1 + _A  # coefficients without a penalty
+        free = self.seats - 1 + _A  # number of coefficients without a penalty
         above, below = self._gram[:free, :free] + 1e-9 * np.eye(free), self._gram[free:, :free]
         # Eliminate the coefficients without a penalty.
         solved = np.linalg.solve(above, np.concatenate([below.T, self._moment[:free, None]], axis=1))
@@ -170,16 +172,17 @@ class EffectModelData:
         values, rotated = np.clip(values, 0.0, None), vectors.T @ moment
         slopes = vectors @ _ridge(values, rotated, squares, max(1, self._observations - free))
         own = (solved[:, -1] - solved[:, :-1] @ slopes)[self.seats - 1 :]
-        # The other seats share a loss of b equally, so the difference from their mean is b S / (S - 1).
+        # A loss of b is shared equally by the other seats, so the difference from their mean is b S / (S - 1).
         points = -100.0 * (self.seats - 1) / self.seats
         return EffectModel(self.terms, points * own, points * slopes)
 
 
 def _ridge(values: Array, rotated: Array, squares: float, observations: int) -> Array:
-    """Return the slopes in the directions of the eigenvectors, (M,), with the penalty estimated from the games.
+    """Return the slopes in the basis of the eigenvectors, (M,), with a penalty estimated from the games.
 
-    `values` are the eigenvalues of the information on the slopes and `rotated` the moments in the same directions, (M,)
-    each; `squares` is the sum of squares without the slopes, with `observations` degrees of freedom.
+    `values`, (M,), are the eigenvalues of the information matrix of the slopes. `rotated`, (M,), are the moments in the
+    basis of its eigenvectors. `squares` is the sum of squares without the slopes, with `observations` degrees of
+    freedom.
     """
     noise, spread = squares / observations, 1e-2
     slopes = np.zeros(len(values))
@@ -196,7 +199,7 @@ def _ridge(values: Array, rotated: Array, squares: float, observations: int) -> 
 
 
 DEAD_ACTION_EFFECT = 1.0
-"""An action with a smaller marginal effect, in games per 100, is *dead*: it hardly matters."""
+"""Marginal effect, in games per 100, below which an action is *dead*: it hardly matters."""
 _TWO_SIDED_95 = 1.96
 
 
@@ -205,11 +208,11 @@ class ScreeningGames:
     """Games of a screening experiment."""
 
     study: AblationGames
-    used: npt.NDArray[np.bool_]  # actions that each seat used, (G, S, A)
+    used: npt.NDArray[np.bool_]  # whether each seat used each action, (G, S, A)
 
 
 class Interval(NamedTuple):
-    """An estimate with the ends of its interval."""
+    """An estimate with the endpoints of its interval."""
 
     value: float
     low: float
@@ -218,14 +221,14 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class BoardLevel:
-    """Importance of the actions of a board, for one player count."""
+    """Importance of the actions on a board, for one player count."""
 
     players: int
     level: Interval  # mean marginal effect of the actions that are not covered, in games per 100
-    #: Level as a percentage of the published level; None for the published board, or if it is not identifiable.
+    #: Level as a percentage of the published level. None for the published board, or if the interval is unbounded.
     share: Interval | None
     effects: dict[str, Interval]  # marginal effect of each action that is not covered, by name
-    use: dict[str, Interval]  # % of the seats with an action that used it, by name, with individual 95% intervals
+    use: dict[str, Interval]  # % of seats with access to an action that used it, by name, with individual 95% intervals
 
     @property
     def dead(self) -> list[str]:
@@ -234,7 +237,7 @@ class BoardLevel:
 
     @property
     def dead_count(self) -> Interval:
-        """Number of dead actions; the ends count intervals entirely and partly below `DEAD_ACTION_EFFECT`."""
+        """Number of dead actions. Its endpoints count the intervals entirely and partly below `DEAD_ACTION_EFFECT`."""
         effects = self.effects.values()
         low, high = (
             sum(end < DEAD_ACTION_EFFECT for end in ends)
@@ -245,24 +248,27 @@ class BoardLevel:
 
 @dataclass(frozen=True)
 class BoardEstimates:
-    """Estimates for a board; the intervals hold simultaneously for all boards of the part."""
+    """Estimates for a board. The intervals hold simultaneously for all boards of the part."""
 
     board: BoardValues
-    findings: tuple[Finding, ...]  # deviation of every action, for every player count
-    levels: tuple[BoardLevel, ...]  # for every player count
-    distance: Interval  # from the aim (`TuneConfig.aim`), for the worst player count
-    kept: bool  # whether the interval of the level is above the floor, for every player count
+    findings: tuple[Finding, ...]  # deviation of each action at each player count
+    levels: tuple[BoardLevel, ...]  # one for each player count
+    distance: Interval  # distance from the aim (`TuneConfig.aim`) at the worst player count
+    kept: bool  # whether the level is significantly above the floor at every player count
 
 
 def open_action_effects(study: AblationGames, available: npt.NDArray[np.bool_]) -> WinEffects:
-    """Return the effects of the actions that are not covered, bool (A,)."""
+    """Return the effects of the actions that are not covered, as given by `available`, bool (A,)."""
     return estimate_win_effects(replace(study, denied=study.denied[..., available]))
 
 
 def estimate_boards(
     config: TuneConfig, boards: Sequence[BoardValues], screenings: Sequence[ScreeningGames]
 ) -> list[BoardEstimates]:
-    """Return the estimates for boards, the published board first; experiments are ordered by board and player count."""
+    """Return the estimates for boards, starting with the published one.
+
+    The experiments must be ordered by board and player count.
+    """
     available = Terms(config.free).open(np.array(boards, np.int64)).repeat(len(config.players), axis=0)
     family = _Family(
         config, [open_action_effects(*one) for one in zip((s.study for s in screenings), available, strict=True)]
@@ -288,7 +294,7 @@ def estimate_boards(
 
 
 class _Family:
-    """Linear combinations of all effects with one quantile; `rows` select the effects of each experiment."""
+    """Linear combinations of all effects, with one quantile. `rows` selects the effects of each experiment."""
 
     def __init__(self, config: TuneConfig, effects: Sequence[WinEffects]) -> None:
         self._config, self._count = config, len(config.players)
@@ -311,17 +317,17 @@ class _Family:
         self._quantile = simultaneous_quantile(covariance[np.ix_(uncertain, uncertain)], config.level)
 
     def centered(self, k: int) -> Array:
-        """Return the rows of the deviations of a screening experiment, (A, all effects)."""
+        """Return the rows for the deviations in a screening experiment, (A, all effects)."""
         centered: Array = self.rows[k] - self.levels[k]
         return centered
 
     def above_floor(self, i: int) -> Array:
-        """Return the rows of the levels of a board minus the floor, (P, all effects)."""
+        """Return the rows for the levels of a board minus the floor, (P, all effects)."""
         pairs = [(self.levels[i * self._count + j], self.levels[j]) for j in range(self._count)]
         return np.array([own - self._config.floor * published for own, published in pairs])
 
     def _short(self, k: int) -> tuple[float, Array]:
-        """Return the mean shortfall in a screening experiment, and its row for the actions with a shortfall."""
+        """Return the mean shortfall in a screening experiment, and the row for it."""
         rows, published = self.rows[k], self.levels[k % self._count]
         short = (published - rows) @ self._effects - self._config.band
         falls = short > 0
@@ -333,13 +339,13 @@ class _Family:
         return sqrt(max(0.0, float(row @ self._covariance @ row)))
 
     def interval(self, row: Array, value: float | None = None) -> Interval:
-        """Return the interval of a linear combination, around `value` if given."""
+        """Return the interval of a linear combination, centered on `value` if given."""
         middle = float(row @ self._effects) if value is None else value
         half = self._quantile * self.error(row)
         return Interval(middle, middle - half, middle + half)
 
     def distance(self, i: int, findings: Sequence[Finding]) -> Interval:
-        """Return the distance of board i from the aim, for the worst player count."""
+        """Return the distance of board i from the aim at the worst player count."""
         if self._config.aim == LIFT:
             short = [self._short(k) for k in range(i * self._count, (i + 1) * self._count)]
             ends = [self.interval(row, value) for value, row in short]
@@ -353,7 +359,7 @@ class _Family:
         return Interval(max(0.0, *values), max(0.0, *lows), max(0.0, *highs))
 
     def share(self, k: int) -> Interval | None:
-        """Return the level as a percentage of the published level (Fieller 1954); None if the interval is unbounded."""
+        """Return the level as % of the published level (Fieller 1954), or None if its interval is unbounded."""
         own, published = self.interval(self.levels[k]), self.interval(self.levels[k % self._count])
         own_half, published_half = own.high - own.value, published.high - published.value
         square = published.value**2 - published_half**2
@@ -366,7 +372,7 @@ class _Family:
 
 
 def _use(screening: ScreeningGames, available: npt.NDArray[np.bool_]) -> list[Interval]:
-    """Return the percentage of the seats with an action that used it, with errors over paired games."""
+    """Return the percentage of seats with access to an action that used it, with errors clustered by paired games."""
     had = ~screening.study.denied[..., available]
     used = screening.used[..., available] & had
     _, unit = np.unique(screening.study.block, return_inverse=True)

@@ -1,7 +1,7 @@
-"""Write the report of a search: a Markdown page with a figure, all numbers as JSON, and a component file for playing.
+"""Write the report of a search: a Markdown page with a figure, all results as JSON, and a file to play the proposal.
 
-Everything except the component file is a deterministic function of the data
-(`helsinki_env.evaluation.balance.helsinki.tune.results`).
+Everything except the proposal file is a deterministic function of the data from
+`helsinki_env.evaluation.balance.helsinki.tune.results`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def tune_report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
     """Return the contents of the report files by relative path.
 
     Args:
-        data: results of the search.
-        proposal: the proposed file, if any.
+        data: the results of the search.
+        proposal: contents of the proposed file, or None if nothing is proposed.
     """
     shown = all_printable(data)
     files = {
@@ -53,7 +53,7 @@ def tune_report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
 
 
 def report_page(data: Data) -> Iterator[str]:
-    """Yield the paragraphs of the page."""
+    """Yield the paragraphs of the report page."""
     judged = data["judged"]
     yield "# Balanced action board"
     summary = (*data["summary"], *([judged["summary"]] if judged else []))
@@ -99,7 +99,7 @@ def report_page(data: Data) -> Iterator[str]:
 
 
 def play_command(data: Data, proposal: str) -> str:
-    """Return the command that plays with the proposed file."""
+    """Return the command for playing with the proposed file."""
     kind = "--game-config" if _covers(data["change"]) else "--components"
     return f"helsinki play {kind} {proposal}"
 
@@ -109,17 +109,17 @@ def _covers(change: Sequence[Data]) -> bool:
 
 
 def _signed(value: float) -> str:
-    """Format a number with its sign and one decimal."""
+    """Format a number with a sign and one decimal."""
     return f"{round(value, 1) + 0.0:+.1f}"  # no -0.0
 
 
 def action_label_markdown(action: str) -> str:
-    """Return the label of an action in a table, as Markdown."""
+    """Return the Markdown label of an action for a table."""
     return escape_markdown(action.replace("_", " "))
 
 
 def _estimates(data: Data) -> Iterator[str]:
-    """Yield the tables of both boards, or of the published one alone."""
+    """Yield the tables with the estimates for both boards, or for the published board alone."""
     yield "Deviation from the mean effect of the board, in games per 100."
     yield _actions(data, "deviation", _signed)
     yield (
@@ -134,7 +134,7 @@ def _estimates(data: Data) -> Iterator[str]:
 
 
 def _boards(data: Data) -> list[tuple[str, Data]]:
-    """Return the boards with estimates, and their names in tables."""
+    """Return the boards that have estimates, with their names for tables."""
     boards = [board for board in (data["before"], data["after"]) if board]
     return list(zip(("before", "after") if len(boards) > 1 else ("published",), boards, strict=True))
 
@@ -154,12 +154,12 @@ def _levels(data: Data) -> str:
 
 
 def interval_text(one: Data, key: str, text: Callable[[float], str] = _signed) -> str:
-    """Format an estimate with its interval, from the keys KEY, KEY_low and KEY_high."""
+    """Format an estimate with its interval, read from the keys KEY, KEY_low and KEY_high."""
     return "{} ({} to {})".format(*(text(one[f"{key}{end}"]) for end in ("", "_low", "_high")))
 
 
 def _actions(data: Data, key: str, text: Callable[[float], str]) -> str:
-    """Return the table of one estimate for every action, strongest first."""
+    """Return a table with one kind of estimate for all actions, strongest first."""
     counts = [entry["players"] for entry in data["before"]["screen"]]
     changes: dict[str, list[str]] = {}
     for one in data["change"]:
@@ -170,7 +170,7 @@ def _actions(data: Data, key: str, text: Callable[[float], str]) -> str:
     for i, action in enumerate(data["actions"]):
         cells = [action_label_markdown(action), *([", ".join(changes.get(action, []))] if changes else [])]
         estimates = [board["screen"][j]["actions"][i] for j in range(len(counts)) for _, board in _boards(data)]
-        cells += ["" if one["power"] is None else interval_text(one, key, text) for one in estimates]  # None: covered
+        cells += ["" if one["power"] is None else interval_text(one, key, text) for one in estimates]  # None if covered
         rows.append((estimates[0]["deviation"], cells))
     rows.sort(key=lambda row: -row[0])
     return markdown_table(head, [cells for _, cells in rows], left=2 if changes else 1)

@@ -1,7 +1,7 @@
-"""Run a search, each part a resumable tournament, and collect the results as plain data, the only input of the report.
+"""Run a search, in which each part is a resumable tournament, and collect the results for its report.
 
-The search depends only on the games, which depend only on the configuration and its seed. A resumed run therefore has
-the same boards, games and report.
+The search depends only on the games, and the games depend only on the configuration and its seed. A resumed run
+therefore produces the same boards, games and report.
 """
 
 from __future__ import annotations
@@ -64,28 +64,32 @@ from helsinki_env.utils.markdown import all_printable
 
 __all__ = ["BoardTuning", "read_found", "reevaluate_proposal", "tune_results"]
 
-#: The parts in the order of their seeds; the halving rounds follow, and the last seed is that of the evaluator.
+#: The parts in the order of their seeds. The seeds of the halving rounds follow; the last seed belongs to the
+#: evaluator.
 _PARTS = ("screen", "slopes", "proof", "games")
 _SEEDS = 16
 _EVALUATOR = "judge"
-#: Fraction (1/n) of the games of the proof for an evaluator: agreement needs fewer games than a choice among boards.
+#: The evaluator plays 1/n of the games of the proof. Checking a proposal requires fewer games than choosing among
+#: boards.
 _EVALUATED = 4
-#: Half of the blocks have sets of random size. Compared with one fifth, as in a study, standard errors are 0.6 times as
-#: large for levels and 1.03 times for deviations (4,800 games of `heuristic` each, two, three and four players).
+#: Half of the deals have sets of random size. Compared with one fifth, as in a study, standard errors are 0.6 times as
+#: large for levels and 1.03 times as large for deviations (4,800 games of `heuristic` at each player count).
 _SCREEN = ScreeningDesign(loose=0.5)
 
 
 class BoardTuning:
-    """A search in its folder.
+    """A search for a balanced board, with all its games and files in one folder.
 
     Args:
         config: configuration of the search.
-        folder: folder of all games and files.
-        run: function that plays a part; default: in processes on this machine, without progress output.
+        folder: folder for all games and files.
+        run: function that plays a part. By default, parts are played by processes on this machine, without progress
+            output.
 
     Attributes:
-        tournaments: the played parts.
-        proposal: the proposed component file, or game file if actions are covered; None before there is one.
+        tournaments: the parts of the search, played on demand.
+        proposal: path of the proposed component file (or game file, if actions are covered), or None if there is no
+            proposal yet.
     """
 
     def __init__(self, config: TuneConfig, folder: Path, run: RunTournament | None = None) -> None:
@@ -97,18 +101,18 @@ class BoardTuning:
         run_arena(plan, self.folder / part)
 
     def search(self) -> BoardSearchResult:
-        """Play missing games and return the result of the search."""
+        """Play the missing games and return the result of the search."""
         result = search(self.config, self._screen)
         if result.proposal is not None:
             self.propose(result.proposal.board)
         return result
 
     def propose(self, board: BoardValues) -> None:
-        """Write the file with which a board is played."""
+        """Write the file that defines a board, and store its path in `proposal`."""
         self.proposal = self._file(board)
 
     def game(self, board: BoardValues) -> dict[str, Any]:
-        """Return the game configuration of a board without the number of players; write missing files."""
+        """Return the game configuration of a board, without the number of players, after writing missing files."""
         config = self.config
         if board == published_board(config.free):
             return {"components": config.components}
@@ -120,10 +124,10 @@ class BoardTuning:
         return board_file(self.config.components, self.config.free, board, self.folder.resolve() / BOARDS)
 
     def games(self, board: BoardValues) -> dict[str, dict[int, tuple[MatchupGames, MatchupGames]]]:
-        """Return the games that measure length, points and win rates on the published board and another board.
+        """Return games on the published board and another board that measure length, points and win rates.
 
-        For each board and player count these are games of the player against itself, and games of the player in one
-        seat against the weaker player in the others.
+        At each player count, the player plays against itself on each board. It also plays one seat against the weaker
+        player in all other seats.
         """
         config, tables = self.config, []
         boards = {"as it is": published_board(config.free), "proposed": board}
@@ -137,9 +141,9 @@ class BoardTuning:
         return {name: {n: (next(loaded), next(loaded)) for n in config.players} for name in boards}
 
     def reevaluate(self, board: BoardValues, player: str) -> list[BoardEstimates]:
-        """Return another player's estimates for the published board and another board, from fresh deals.
+        """Return estimates for the published board and another board from games of another player on fresh deals.
 
-        It plays a quarter of the games of the proof; intervals hold simultaneously for both boards.
+        The player plays a quarter as many games as the proof. Intervals hold simultaneously for both boards.
         """
         config, boards = self.config, [published_board(self.config.free), board]
         requests = [
@@ -179,12 +183,13 @@ def _number(part: str) -> int:
 
 @reuse_workers()
 def tune_results(tuning: BoardTuning, judge: str | None = None, command: str | None = None) -> dict[str, Any]:
-    """Run the search, playing missing games, and return all results with a digest.
+    """Run the search, play missing games, and return all results with a digest.
 
     Args:
         tuning: configuration and folder of the search.
-        judge: another player that evaluates the proposal.
-        command: command that reproduces the search, for the report; default: that of the configuration.
+        judge: another player that evaluates the proposal, or None to skip this evaluation.
+        command: command that reproduces the search, for the report. By default, it is derived from the name of the
+            configuration.
     """
     config, result = tuning.config, tuning.search()
     proposal = result.proposal
@@ -224,12 +229,12 @@ def tune_results(tuning: BoardTuning, judge: str | None = None, command: str | N
 
 
 def reevaluate_proposal(tuning: BoardTuning, found: Mapping[str, Any], judge: str) -> dict[str, Any]:
-    """Return the results of an earlier search with another player's evaluation of its proposal.
+    """Return the results of an earlier search with an evaluation of its proposal by another player.
 
     Args:
         tuning: configuration and folder of the search.
-        found: earlier results, see `read_found`.
-        judge: the evaluator.
+        found: results of the earlier search, see `read_found`.
+        judge: the other player.
     """
     data = Node(found, StudyError, "")
     board = board_of(tuning.config.free, tuning.config.most, data["change"])
@@ -264,7 +269,7 @@ def _change(config: TuneConfig, board: BoardValues) -> list[dict[str, Any]]:
 
 
 def _estimates(board: BoardEstimates, player: str) -> dict[str, Any]:
-    """Return the estimates for a board in the form for `forest_plot`."""
+    """Return the estimates for a board in the format of `forest_plot`."""
     return {
         **_interval("beyond", board.distance),
         "screen": [
@@ -286,13 +291,13 @@ def _estimates(board: BoardEstimates, player: str) -> dict[str, Any]:
 
 
 def _interval(name: str, one: Interval | None) -> dict[str, float | None]:
-    """Return an estimate with the ends of its interval; None if it is missing."""
+    """Return an estimate with the endpoints of its interval; all values are None if it is missing."""
     ends = (None, None, None) if one is None else (one.value, one.low, one.high)
     return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
 
 
 def _finding(name: str, findings: Sequence[Finding], level: BoardLevel) -> dict[str, Any]:
-    """Return the findings on an action; the values are None if it is covered."""
+    """Return the findings about an action. The values are None if it is covered."""
     one = next((one for one in findings if (one.action, one.players) == (name, level.players)), None)
     return {
         "action": name,
@@ -303,7 +308,7 @@ def _finding(name: str, findings: Sequence[Finding], level: BoardLevel) -> dict[
 
 
 def _numbers(config: TuneConfig, result: BoardSearchResult) -> list[dict[str, Any]]:
-    """Return the predicted effect of each action for the values of its numbers, each changed alone."""
+    """Return the predicted effect of each action for all values of its parameters, each changed alone."""
     if searches_covers(config.free) or not result.models:
         return []  # a covered action has no effect
     published = published_board(config.free)
@@ -325,7 +330,7 @@ def _numbers(config: TuneConfig, result: BoardSearchResult) -> list[dict[str, An
 
 
 def _measures(equals: MatchupGames, against_weaker: MatchupGames) -> dict[str, Any]:
-    """Return length, points, win rates by seat and skill of the games on a board."""
+    """Return the length, points, skill and win rates by seat of the games on a board."""
     own, skill = (group_measures(games, np.zeros(len(games), np.int64), 1) for games in (equals, against_weaker))
     measured = {name: (skill if name == "skill" else own)[name] for name in GAME_MEASURES}
     return {
@@ -336,7 +341,7 @@ def _measures(equals: MatchupGames, against_weaker: MatchupGames) -> dict[str, A
 
 
 def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
-    """Return the outcome as sentences."""
+    """Return sentences that summarize the outcome."""
     counts = ", ".join(str(n) for n in config.players)
     sure = f"({counts} players, with {100 * config.level:g}% probability for all intervals together)"
     before = result.proof[0] if result.proof else result.screen
@@ -369,7 +374,7 @@ def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
 
 
 def _target(config: TuneConfig, far: float) -> str:
-    """Describe the target that a board at a distance of at most `far` from the aim meets, without a full stop."""
+    """Describe, without a full stop, what holds for a board at a distance of at most `far` from the aim."""
     margin = f"margin of ±{config.band:g} games per 100 around the average action"
     if config.aim == LIFT:
         target = f"the level of the published board minus {config.band:g}"
@@ -391,7 +396,7 @@ def _floor(config: TuneConfig) -> str:
 
 
 def _level(boards: Sequence[BoardEstimates]) -> list[str]:
-    """Return sentences on the level and on the dead actions by player count, for one or two boards."""
+    """Return sentences about the level and the dead actions of one or two boards at each player count."""
     values = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in boards]
     dead = [" / ".join(str(len(one.dead)) for one in board.levels) for board in boards]
     counts = " / ".join(str(one.players) for one in boards[0].levels)
@@ -403,7 +408,7 @@ def _level(boards: Sequence[BoardEstimates]) -> list[str]:
 
 
 def _agreement(config: TuneConfig, judge: str, before: BoardEstimates, after: BoardEstimates) -> str:
-    """Return a sentence on another player's evaluation of the proposal."""
+    """Return sentences about another player's evaluation of the proposal."""
     says = "agrees" if after.distance.high < before.distance.low else "does not confirm it significantly"
     outcome = (
         f"in its games, {_target(config, after.distance.high)} after the change; before it, {_lacks(config, before)}"
@@ -414,14 +419,14 @@ def _agreement(config: TuneConfig, judge: str, before: BoardEstimates, after: Bo
 
 
 def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str, Any]]:
-    """Read the configuration and the results of an earlier search from its `tune.json`.
+    """Read the configuration and results of an earlier search from its `tune.json`.
 
     Args:
-        path: path of the file.
+        path: path of the JSON file.
         trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
     Raises:
-        StudyError: if the file is invalid, modified or without a proposal; names file and key.
+        StudyError: if the file is invalid, was modified, or has no proposal; the message names the file and the key.
         PlayerError: if the file names code and is not trusted.
     """
     data = read_json(path, StudyError)
@@ -431,7 +436,7 @@ def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str
     if not data["change"].entries("changes"):
         data["change"].fail("at least one change, as proposed by a successful search")
     board_of(config.free, config.most, data["change"])
-    with data.usable_for("the report of a search"):  # fail before hours of games
+    with data.usable_for("the report of a search"):  # fail before the games are played, which takes hours
         counts = [[entry["players"] for entry in data.value[name]["screen"]] for name in ("before", "after")]
         if counts != [list(config.players)] * 2:
             raise StudyError(

@@ -1,23 +1,23 @@
-"""Search for the smallest change of a board that significantly improves it and preserves its level.
+"""Search for the smallest change of the action board that significantly improves it and preserves its level.
 
-1. A screening experiment measures the published board. Unless the board misses the aim significantly, the search ends.
-   The level of the board, the mean effect of its actions, determines the floor.
+1. A screening experiment measures the published board. The search ends unless the board misses the aim significantly.
+   The level of the board (the mean effect of its actions) determines the floor.
 2. Games on boards with random costs and strengths, or with random covered actions, train a model of the effects
    (`helsinki_env.evaluation.balance.helsinki.tune.estimates`).
-3. Candidates are sets of a few changes with the smallest predicted distance from the aim. A beam search starts with all
-   boards with one change and repeatedly adds a change to the best boards, because there are too many boards to
-   evaluate. All sets of five covered actions are evaluated.
+3. Candidates are boards with a few changes that have the smallest predicted distance from the aim. There are too many
+   boards to evaluate, so a beam search starts with all boards with one change and repeatedly adds a change to the best
+   boards. If actions are covered, all sets of five are evaluated.
 4. Sequential halving plays the best candidates and drops the worse half in each round (Karnin, Koren and Somekh 2013,
-   "Almost optimal exploration in multi-armed bandits"). Boards with a low level rank last. Estimates from the games and
-   from the model are weighted by their errors (Fay and Herriot 1979, "Estimates of income for small places", Journal of
-   the American Statistical Association 74).
+   "Almost optimal exploration in multi-armed bandits"). Boards with a low level rank last. Estimates from games and the
+   model are weighted by their errors (Fay and Herriot 1979, "Estimates of income for small places", Journal of the
+   American Statistical Association 74).
 5. The proof plays the published board and the finalists on fresh deals. Its intervals are simultaneous, so they remain
-   valid for the chosen board. A proposal must satisfy two conditions: the worse end of its interval is closer to the
-   aim than the better end of the published board's interval, and the interval of its level is above the floor.
+   valid for the board that is chosen. A proposal must satisfy two conditions. Its interval must lie entirely closer to
+   the aim than the published board's interval, and the interval of its level must lie above the floor.
 
-This module plays no games: the caller passes a function that does.
+This module does not play games itself. The caller passes a function that does.
 
-Letters in shapes: N boards, P player counts, A actions, F numbers that may change.
+Letters in shapes: N boards, P player counts, A actions, F parameters.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ SearchOutcome = Literal["in the band", "not beyond", "proposed", "level not kept
 """Outcome of a search.
 
 "in the band": the published board meets the aim significantly. "not beyond": it does not miss the aim significantly.
-"proposed": a change is proposed. "level not kept": the level of significantly better boards is not significantly above
-the floor. "nothing better": no board is significantly better."""
+"proposed": a change is proposed. "level not kept": boards are significantly better, but their levels are not
+significantly above the floor. "nothing better": no board is significantly better."""
 
 _BEAM_WIDTH = 500
-#: Distances from the aim are rounded to multiples of this before boards are ranked, win %.
+#: Step, in win %, to which distances from the aim are rounded before boards are ranked.
 _ALIKE = 0.1
 
 
 @dataclass(frozen=True)
 class ScreeningRequest:
-    """A requested screening experiment."""
+    """A screening experiment to play."""
 
     board: BoardValues
     players: int
@@ -76,43 +76,43 @@ class ScreeningRequest:
 
 
 Play = Callable[[str, Sequence[ScreeningRequest]], list[ScreeningGames]]
-"""Function that plays the screening experiments of the named part and returns their games in the same order."""
+"""Function that plays the screening experiments of a part, given its name, and returns their games in order."""
 
 
 @dataclass(frozen=True)
 class TriedBoard:
-    """A board of the halving."""
+    """A board that took part in the halving."""
 
     board: BoardValues
-    predicted: float  # distance from the aim as predicted by the model
-    share: float  # latest estimate of its level, % of the published level, for the worst player count
-    seen: tuple[float, ...] = ()  # estimated distance after each of its rounds
+    predicted: float  # distance from the aim that the model predicts
+    share: float  # latest estimate of its level at the worst player count, % of the published level
+    seen: tuple[float, ...] = ()  # estimated distance from the aim after each of its rounds
 
 
 @dataclass(frozen=True)
 class BoardSearchResult:
-    """Result of a search."""
+    """Result of a search for a balanced board."""
 
     outcome: SearchOutcome
-    screen: BoardEstimates  # for the published board, from the first experiment
-    models: tuple[EffectModel, ...] = ()  # model for every player count; empty if none was needed
-    tried: tuple[TriedBoard, ...] = ()  # boards of the halving, best first
-    proof: tuple[BoardEstimates, ...] = ()  # the published board, then the finalists; empty if there was no proof
+    screen: BoardEstimates  # estimates for the published board, from the first experiment
+    models: tuple[EffectModel, ...] = ()  # one model per player count; empty if the search ended early
+    tried: tuple[TriedBoard, ...] = ()  # boards that took part in the halving, best first
+    proof: tuple[BoardEstimates, ...] = ()  # published board, then finalists; empty if there was no proof
     proposal: BoardEstimates | None = None
 
 
 @dataclass(frozen=True)
 class Objective:
-    """Objective of the search, and the level (mean effect of the actions) that it must preserve.
+    """The objective of the search, and the level (mean effect of the actions) that a board must preserve.
 
-    Methods take effects, float64 (N, P, A), and the actions that are not covered, bool (N, A). They return a value for
-    each board at its worst player count, float64 (N,), unless stated otherwise.
+    Methods take effects, float64 (N, P, A), and a mask of the actions that are not covered, bool (N, A). Unless stated
+    otherwise, they return a value for each board at its worst player count, float64 (N,).
     """
 
     aim: str  # see `TuneConfig.aim`
-    band: float  # half width of the equivalence margin, win %
+    band: float  # half-width of the equivalence margin, win %
     published: Array  # level of the published board, float64 (P,)
-    least: Array  # minimum level for which the proof can confirm the floor, float64 (P,)
+    least: Array  # minimum level at which the proof can confirm the floor, float64 (P,)
 
     @classmethod
     def of(cls, config: TuneConfig, screen: BoardEstimates) -> Objective:
@@ -121,12 +121,12 @@ class Objective:
         ratio = np.array([games.screen[n] / games.proof[n] for n in config.players])
         level = np.array([one.level.value for one in screen.levels])
         half = np.array([one.level.high - one.level.value for one in screen.levels]) * np.sqrt(ratio)
-        # The proof compares two estimates: the level of the proposal, and the floor times the published level.
+        # The proof compares two estimates: the level of the proposal, and the published level times the floor.
         least = config.floor * level + half * np.sqrt(1 + config.floor**2)
         return cls(config.aim, config.band, level, least if config.floor else np.full(len(level), -np.inf))
 
     def levels(self, effects: Array, available: Open) -> Array:
-        """Return the mean effect of the actions that are not covered, float64 (N, P)."""
+        """Return the mean effect of the actions that are not covered, at each player count, float64 (N, P)."""
         means: Array = effects.mean(axis=2, where=available[:, None])
         return means
 
@@ -136,12 +136,12 @@ class Objective:
         return shares
 
     def shortfall(self, effects: Array, available: Open) -> Array:
-        """Return the shortfall of the level below the minimum."""
+        """Return by how much the level falls short of the minimum."""
         shortfalls: Array = np.clip(self.least - self.levels(effects, available), 0.0, None).max(axis=1)
         return shortfalls
 
     def over(self, effects: Array, available: Open) -> Array:
-        """Return the distance of each action from the aim, float64 (N, P, A); 0 for covered actions."""
+        """Return the distance of each action from the aim, float64 (N, P, A), with 0 for covered actions."""
         if self.aim == LIFT:
             apart = self.published[:, None] - effects
         else:
@@ -160,17 +160,18 @@ class Objective:
 def rank_boards(
     numbers: Sequence[BoardNumber], boards: BoardArray, distance: Array, shortfall: Array | None = None
 ) -> npt.NDArray[np.intp]:
-    """Return the order of boards by shortfall of the level, distance from the aim, number and size of changes."""
+    """Return the indices that sort boards by shortfall, distance from the aim, and number and size of changes."""
     count, steps = sizes(numbers, boards)
     low = np.zeros(len(boards)) if shortfall is None else np.round(shortfall / _ALIKE)
     return np.lexsort((*boards.T[::-1], steps, count, np.round(distance / _ALIKE), low))
 
 
 def predict_effects(models: Sequence[EffectModel], boards: BoardArray, published: Array) -> tuple[Array, Open]:
-    """Return the predicted effects on boards, float64 (N, P, A), and the actions that are not covered, bool (N, A).
+    """Return the predicted effects on boards, float64 (N, P, A), and a mask of the actions not covered, bool (N, A).
 
-    A linear model understates levels, because seats with many denied actions have little left to lose. It therefore
-    supplies only the difference from the published board, whose level is `published`, float64 (P,).
+    A linear model understates levels, because seats with many denied actions have little left to lose. Therefore only
+    the predicted difference from the published board is used. It is added to the level of the published board,
+    `published`, float64 (P,).
     """
     shift = published - np.array([model.power.mean() for model in models])
     return np.stack([model.powers(boards) for model in models], axis=1) + shift[:, None], models[0].terms.open(boards)
@@ -179,7 +180,7 @@ def predict_effects(models: Sequence[EffectModel], boards: BoardArray, published
 def best_boards(
     numbers: Sequence[BoardNumber], models: Sequence[EffectModel], objective: Objective, most: int, count: int
 ) -> list[BoardValues]:
-    """Return the `count` best boards with at most `most` changes according to the models, best first."""
+    """Return the `count` boards with at most `most` changes that the models predict to be best, best first."""
     boards = coverings() if searches_covers(numbers) else _promising(numbers, models, objective, most)
     predicted = predict_effects(models, boards, objective.published)
     order = rank_boards(numbers, boards, objective.distance(*predicted), objective.shortfall(*predicted))[:count]
@@ -189,14 +190,14 @@ def best_boards(
 def _promising(
     numbers: Sequence[BoardNumber], models: Sequence[EffectModel], objective: Objective, most: int
 ) -> BoardArray:
-    """Return the best boards with 1 to `most` changes from a beam search."""
+    """Return the best boards with 1 to `most` changes, found by beam search."""
     published = np.array(published_board(numbers), np.int64)
     level = published[None]
     pool = []
     for _ in range(min(most, len(numbers))):
         level = np.unique(np.concatenate([_with(level, i, number) for i, number in enumerate(numbers)]), axis=0)
         predicted = predict_effects(models, level, objective.published)
-        # A later change may raise the level, so treat a shortfall like distance.
+        # A later change may raise the level, so a shortfall counts like distance.
         far = objective.distance(*predicted) + objective.shortfall(*predicted)
         order = np.lexsort(((objective.over(*predicted) ** 2).sum(axis=(1, 2)), np.round(far / _ALIKE)))
         level = level[np.sort(order[:_BEAM_WIDTH])]
@@ -205,7 +206,7 @@ def _promising(
 
 
 def _with(boards: BoardArray, column: int, number: BoardNumber) -> BoardArray:
-    """Return the boards on which a number is unchanged, with each alternative value of the number."""
+    """Return copies, with each alternative value, of the boards on which a parameter has its published value."""
     unchanged = boards[boards[:, column] == number.was]
     changed = np.repeat(unchanged, len(number.others), axis=0)
     changed[:, column] = np.tile(np.array(number.others, np.int64), len(unchanged))
@@ -213,7 +214,7 @@ def _with(boards: BoardArray, column: int, number: BoardNumber) -> BoardArray:
 
 
 def search(config: TuneConfig, play: Play) -> BoardSearchResult:
-    """Run the search described in the module docstring; `play` plays the requested experiments."""
+    """Run the search described in the module docstring, with `play` to play the experiments."""
     published, games = published_board(config.free), config.games
     screens = play("screen", [ScreeningRequest(published, n, games.screen[n]) for n in config.players])
     (screen,) = estimate_boards(config, [published], screens)
@@ -246,7 +247,10 @@ def _play_boards(
     games: dict[int, int],
     evidence: Sequence[EffectModelData],
 ) -> list[list[AblationGames]]:
-    """Play an experiment on each board for each player count, add the games to `evidence`, and return them by board."""
+    """Play an experiment on each board at each player count, and return the games by board.
+
+    The games are also added to `evidence`.
+    """
     requests = [ScreeningRequest(board, n, games[n]) for board in boards for n in config.players]
     studies = [screening.study for screening in play(part, requests)]
     count = len(config.players)
@@ -262,7 +266,7 @@ def _halve(
     models: Sequence[EffectModel],
     objective: Objective,
 ) -> list[TriedBoard]:
-    """Run sequential halving and return its boards, the last remaining ones first."""
+    """Run sequential halving and return its boards, starting with those that remain at the end."""
     boards = best_boards(config.free, models, objective, config.most, config.candidates)
     predicted = predict_effects(models, np.array(boards, np.int64), objective.published)
     far, share = objective.distance(*predicted).tolist(), objective.share(*predicted).tolist()
@@ -294,13 +298,16 @@ def _halve(
 
 
 def _combine(one: AblationGames, other: AblationGames) -> AblationGames:
-    """Combine the games of two experiments with different deals."""
+    """Combine the games of two experiments that were played on different deals."""
     block = np.concatenate([one.block, other.block + one.block.max() + 1])
     return AblationGames(np.concatenate([one.denied, other.denied]), np.concatenate([one.places, other.places]), block)
 
 
 def _weighted(predicted: Array, available: Open, played: Sequence[Sequence[AblationGames]]) -> Array:
-    """Return effects as means of model and games, float64 (N, P, A), with weights for deviations and for levels."""
+    """Return weighted means of the effects in the model and in games, float64 (N, P, A).
+
+    Deviations and levels have separate weights.
+    """
     everywhere = available[:, None].repeat(predicted.shape[1], axis=1)
     means = predicted.mean(axis=2, where=available[:, None])
     apart = (predicted - means[..., None]) * everywhere
@@ -320,14 +327,17 @@ def _weighted(predicted: Array, available: Open, played: Sequence[Sequence[Ablat
 
 
 def _shrink(predicted: Array, own: Array, variance: Array, measured: Open) -> Array:
-    """Shrink own estimates towards predictions by their errors; `measured` selects values that test the model."""
+    """Shrink estimates from games toward predictions, based on their errors.
+
+    `measured` selects the values from which the error of the model is estimated.
+    """
     model_error = max(0.0, float(((own - predicted) ** 2 - variance)[measured].mean()))
     weighted: Array = predicted + model_error / (model_error + variance) * (own - predicted)
     return weighted
 
 
 def _choose(config: TuneConfig, better: Sequence[BoardEstimates]) -> BoardEstimates | None:
-    """Return the proposal: the smallest change that significantly meets the aim, or else the closest board."""
+    """Return the proposal: the smallest change that significantly meets the aim, otherwise the closest board."""
     if not better:
         return None
     best = [one for one in better if one.distance.high == 0]
