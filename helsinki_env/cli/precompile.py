@@ -114,7 +114,8 @@ KERNEL_GROUPS = {
     "net": KernelGroup("net", partial(_player, "net")),
     "training": KernelGroup("training", _training),
 }
-"""All parts that can be precompiled. A part with a player's name compiles that player. Parts of games other than the default game are named GAME:PART.
+"""All parts that can be precompiled. A part named after a player compiles that player's kernels. Parts of games other than
+the default game are named GAME:PART.
 """
 
 
@@ -233,7 +234,7 @@ class _Worker:
         lines.put((self, _ENDED))
 
     def compile_next(self, waiting: list[str]) -> None:
-        """Take a part from `waiting`, preferably of the same game as the last one, and set `part` to its name, or to ""."""
+        """Start the next part from `waiting`, preferably of the same game, and set `part` to its name, or to ""."""
         self.part = ""
         if not waiting:
             return
@@ -261,7 +262,7 @@ def _compile_parts(parts: Iterable[str]) -> None:
     """Compile one part after another and print the result of each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which ends this process
     kernel.silence_compile_notice()
-    gc.disable()  # Numba creates millions of objects, and garbage collection takes a tenth of the run time of this short process
+    gc.disable()  # Numba creates millions of objects: collection takes a tenth of the run time
     compile_cache.CompileLocks.patience = 600.0  # on a busy machine, the other worker may be slow, but it does not stop
     for part in parts:
         group, spec = _read(part.strip())

@@ -55,7 +55,7 @@ class _Output(io.RawIOBase):
 
 
 def _open_streams() -> None:
-    """Reopen closed standard streams. Otherwise, the next opened file would reuse their number and receive the output."""
+    """Reopen closed standard streams. Otherwise, the next opened file would reuse their number and get the output."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)

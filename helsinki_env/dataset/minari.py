@@ -1,4 +1,4 @@
-"""A dataset as one of Minari, for the single-agent environment: an episode for each seat of each game."""
+"""Convert a dataset to a Minari dataset for the single-agent environment, with one episode per seat and game."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["check_dataset_id", "write_minari"]
 
 
 def check_dataset_id(dataset_id: str) -> None:
-    """Raise DatasetError if an id is invalid, or a Minari dataset with this id exists."""
+    """Raise DatasetError if an id is invalid or a Minari dataset with this id already exists."""
     try:
         parse_dataset_id(dataset_id)
     except ValueError as problem:
@@ -38,17 +38,18 @@ def check_dataset_id(dataset_id: str) -> None:
 
 
 def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], None] = lambda games: None) -> int:
-    """Write a dataset as one of Minari, shard by shard, and return its number of episodes.
+    """Convert a dataset to a Minari dataset, shard by shard, and return the number of episodes.
 
-    The opponents of its environment are the player of the games if there is only one, else random.
+    If a single player played all games, it is the opponent in the environment of the Minari dataset; otherwise, the
+    opponents are random.
 
     Args:
         folder: folder of a complete dataset.
-        dataset_id: a new id, such as ``"games/net-v0"``; see Minari for the folder.
-        progress: called with the number of games in each shard.
+        dataset_id: a new id, such as ``"games/net-v0"``; Minari determines the folder.
+        progress: called after each shard with its number of games.
 
     Raises:
-        DatasetError: for an invalid or existing id, and for a file that is missing or has changed.
+        DatasetError: if the id is invalid or already exists, or a file is missing or has changed.
     """
     check_dataset_id(dataset_id)
     dataset = Dataset(folder)
@@ -58,7 +59,7 @@ def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], 
     name = next(name for name, spec in gymnasium.registry.items() if str(spec.entry_point).startswith(module))
     written = None
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module="minari", category=UserWarning)  # no author, no scores
+        warnings.filterwarnings("ignore", module="minari", category=UserWarning)  # there is no author and no reference score
         for shard, entry in enumerate(dataset.card["shards"]):
             episodes = [episode for record in dataset.records([shard]) for episode in _episodes(record)]
             if written is None:
@@ -73,7 +74,7 @@ def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], 
 
 
 def _episodes(record: Record) -> Iterator[EpisodeBuffer]:
-    """Yield the episode of each seat: its actions, and its observation at the end, where the mask is all ones."""
+    """Yield the episode of each seat: its actions, and its final observation, whose mask is all ones."""
     rows, final = record_transitions(record), replay(record)
     for seat in range(len(record.players)):
         mine = rows["seat"] == seat

@@ -123,7 +123,7 @@ class ClientSeats:
         self._connected: dict[str, ClientSeat] = {}
 
     async def connect(self, code: str) -> ClientSeat:
-        """Return the seat with a code, updated to the latest action; raise ToolError if the code or a new seat is rejected."""
+        """Return the seat of a code, up to date; raise ToolError for an unknown code or too many connected seats."""
         if code not in self._connected:
             store = self._sessions.store
             for other in [c for c, seat in self._connected.items() if seat.game.done or not store.has(seat.table.name)]:

@@ -99,7 +99,7 @@ def _combined_lifespan(pages: Any, manager: StreamableHTTPSessionManager) -> Any
 
 
 class _Route:
-    """ASGI application that forwards authorized requests at `PATH` to the protocol and all other requests to the pages."""
+    """ASGI application that forwards authorized requests at `PATH` to the protocol and all others to the pages."""
 
     def __init__(self, pages: FastAPI, manager: StreamableHTTPSessionManager, token: str) -> None:
         self._pages, self._manager, self._expected = pages, manager, f"Bearer {token}".encode()
