@@ -59,7 +59,7 @@ def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], 
     name = next(name for name, spec in gymnasium.registry.items() if str(spec.entry_point).startswith(module))
     written = None
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module="minari", category=UserWarning)  # there is no author and no reference score
+        warnings.filterwarnings("ignore", module="minari", category=UserWarning)  # no author or reference scores
         for shard, entry in enumerate(dataset.card["shards"]):
             episodes = [episode for record in dataset.records([shard]) for episode in _episodes(record)]
             if written is None:

@@ -1,4 +1,4 @@
-"""Write a dataset: the missing shards in worker processes, the dataset card after each shard, and the README at the end."""
+"""Write a dataset: missing shards in worker processes, the dataset card after each shard, and the README at the end."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def _write_card(folder: Path, head: dict[str, Any], shards: dict[int, dict[str, 
 
 
 def _existing(folder: Path, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """Return the card entries of the complete shards in a folder, by shard number, after checking the card and the files."""
+    """Check the card and files in a folder, and return the card entries of the complete shards by shard number."""
     path, shards = folder / CARD, dict[int, dict[str, Any]]()
     if not path.exists():
         if found := sorted(one.name for one in folder.iterdir() if one.name != ".lock"):

@@ -130,7 +130,7 @@ class TextGameEnv:
         return self.done, {}
 
     def close(self) -> tuple[dict[int, float], dict[int, dict[str, Any]]]:
-        """Return the reward of each player, and a dict with each player's score, rank and whether the player forfeited."""
+        """Return each player's reward, and a dict with the player's score and rank and whether the player forfeited."""
         game, rewards = self.game, self._env.rewards
         seats = range(game.num_players)
         if self.forfeited is not None:
