@@ -114,8 +114,8 @@ KERNEL_GROUPS = {
     "net": KernelGroup("net", partial(_player, "net")),
     "training": KernelGroup("training", _training),
 }
-"""All parts that can be precompiled. A part named after a player compiles that player's kernels. Parts of games other than
-the default game are named GAME:PART.
+"""All parts that can be precompiled. A part named after a player compiles that player's kernels. Parts of a game other
+than the default game are named GAME:PART.
 """
 
 

@@ -236,7 +236,7 @@ class EvaluationJobs:
             job.problem = str(problem)
             _log.warning("record %s: %s", job.saved.name, problem)
         finally:
-            if job.task is asyncio.current_task():  # no other task has replaced this one
+            if job.task is asyncio.current_task():  # this task has not been replaced by another
                 job.task = None
 
 
@@ -251,7 +251,7 @@ def _inputs(saved: SavedGame) -> tuple[Any, ...]:
 
 
 def _reasons(record: Record, evaluation: GameEvaluation) -> list[str]:
-    """Explain in words, for each action, how the best action gains; empty except for actions with the largest regret."""
+    """Explain in words, for each action, what the best action gains; empty except for the largest regrets."""
     costs = [(cost or 0.0, number) for number, cost in enumerate(evaluation.costs)]
     costly = {number for cost, number in sorted(costs, reverse=True)[:_MAX_REASONS] if cost >= _COSTLY}
     why = []

@@ -26,7 +26,7 @@ ELO = 400 / math.log(10)
 LEVEL = "level:"
 """Prefix of the player names of levels, such as ``level:4``."""
 _PRIOR_MEAN, _PRIOR_DEVIATION = 0.0, 600.0
-"""Mean and standard deviation of the normal prior for a person's rating, in Elo points; they cover the range of the levels."""
+"""Mean and standard deviation, in Elo points, of the normal prior for a person's rating."""
 _GRID = np.arange(-2500.0, 2500.5, 1.0)
 
 
@@ -144,7 +144,7 @@ def player_rating(game: str, player: str) -> float | None:
 
 
 class Estimate(NamedTuple):
-    """A rating in Elo points with the limits of its 95% confidence interval."""
+    """A rating in Elo points with the limits of its 95% credible interval."""
 
     rating: float
     low: float

@@ -25,7 +25,7 @@ MAX_WORKERS = 8
 _MIN_IDLE = 2
 """Number of idle processes that are never ended."""
 _IDLE_SECONDS = 60.0
-"""Seconds after which other idle processes end. Starting a process takes longer than most players need for an action."""
+"""Seconds after which other idle processes end. Starting a process takes longer than an action of most players."""
 _NICENESS = 5
 """Niceness (`os.nice`) of player processes relative to the server, which does little work and must respond quickly."""
 

@@ -153,7 +153,7 @@ class Exercises:
         total, due = self._rows.execute(
             "SELECT count(*), coalesce(sum(due <= ?), 0) FROM exercises", (time.time(),)
         ).fetchone()
-        unknown = self._task is not None and self._left < 0  # in this case, a page without an exercise repeats its request
+        unknown = self._task is not None and self._left < 0  # a page without an exercise then repeats its request
         return {
             "total": int(total),
             "due": int(due),

@@ -105,7 +105,7 @@ def _check_bytes(data: list[int], count: int) -> list[int]:
     return rest[len(data) :]
 
 
-# the modules
+# placement of the modules
 
 
 def _patterns(version: int) -> tuple[Matrix, Matrix]:
@@ -185,7 +185,7 @@ def _with_format(dark: Matrix, mask: int) -> Matrix:
 
 
 def _penalty(dark: Matrix) -> int:
-    """Return the penalty of a code, which is higher if it is harder to read; the mask with the lowest penalty is used."""
+    """Return the penalty of a code for poor readability; the mask with the lowest penalty is used."""
     penalty = 0
     for line in (*dark.astype(int).tolist(), *dark.T.astype(int).tolist()):
         changes = [0, *[i for i in range(1, len(line)) if line[i] != line[i - 1]], len(line)]

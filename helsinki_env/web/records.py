@@ -115,7 +115,7 @@ class SavedGames:
             self._rows.execute("INSERT INTO branches VALUES (?, ?, ?)", (table, record, decisions))
 
     def branches(self, record: str) -> list[dict[str, Any]]:
-        """Return the tables that continue from a game or position, each with `table`, `title`, `decisions` and `made`."""
+        """Return the tables that continue from a game or position, with `table`, `title`, `decisions` and `made`."""
         rows = self._rows.execute(
             "SELECT tables.name, title, decisions, made FROM branches JOIN tables ON tables.name = branches.name "
             "WHERE record = ? ORDER BY decisions, made",
@@ -145,7 +145,7 @@ def _title(game: Record | BoardGame) -> str:
 
 
 def record_of(table: GameTable, taken_back: int) -> Record:
-    """Return the record of a game; raise ValueError if it is unfinished and has humans, which would reveal hidden cards.
+    """Return the record of a game; raise ValueError if the record would reveal hidden cards of an unfinished game.
 
     In the record, the human's name includes the number of actions that were taken back.
     """

@@ -236,7 +236,7 @@ def _add_tables(
 
     @app.post("/api/tables/{name}/again", status_code=201)
     async def make_again(name: str, wanted: Rematch) -> dict[str, Any]:
-        """Create a table with the settings of another table and a new deal; `swap` moves each player to the next seat."""
+        """Create a table with another table's settings and a new deal; `swap` moves each player to the next seat."""
         check_room(store)
         old = store.load(name)
         if any(chair.key for chair in old.chairs):
