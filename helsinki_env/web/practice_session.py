@@ -97,7 +97,7 @@ class PracticeSession:
             raise TableError(f"type: found {kind!r}, expected an answer to the exercise")
 
     def _check_graded(self) -> None:
-        """Raise TableError if an answer is being graded, because canceling the evaluation would end a player process."""
+        """Raise TableError if an answer is being graded: canceling the evaluation would end a player process."""
         if self._task is not None and not self._task.done():
             raise TableError("practice: the answer is being graded; wait for its grade")
 

@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 class PageConnection:
-    """A browser page connected to a table. `send_text` does not wait for the page, and `mine` are the seats that it plays."""
+    """A browser page connected to a table. `send_text` does not wait for the page; `mine` are the seats it plays."""
 
     #: Whether the connection belongs to an assistant instead of a page; it then does not count as an open page.
     is_assistant = False
@@ -142,7 +142,7 @@ class TableSession:
         self.pace = _PACE
 
     def seats_of(self, key: str) -> tuple[int, ...]:
-        """Return the seats that a key unlocks (an empty key: seats without a key); raise TableError if there are none."""
+        """Return the seats with a key (empty for seats without a key); raise TableError if there are none."""
         chairs = self.table.chairs
         seats = tuple(
             seat for seat in self.table.humans if hmac.compare_digest(chairs[seat].key.encode(), key.encode())
@@ -341,7 +341,7 @@ class TableSession:
 
     def _on_judge(self, page: PageConnection, message: dict[str, Any]) -> None:
         if message["number"] != self.table.number:
-            return  # the table has changed in the meantime; a page that still needs the evaluation sends another request
+            return  # the table has changed in the meantime; the page sends another request if needed
         descriptions = {one["id"]: one["words"] for one in self._choices()}
         request = evaluation_request(self.table, page, message, descriptions)
         self._evaluators.setdefault(page, PageEvaluator(page.send, self._pool)).ask(request)
@@ -489,7 +489,7 @@ class TableSession:
             self.update_pages()
 
     def _start_player(self) -> bool:
-        """Start the player to move, unless a player is already running; return whether a player started."""
+        """Start the player to move and update all pages, unless a player is running; return whether one was started."""
         if self._task is not None or self._acting_player is None or self.table.paused or not self.pages:
             return False
         self._began = time.monotonic()

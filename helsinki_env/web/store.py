@@ -218,7 +218,7 @@ class TableStore:
         """Delete a table."""
         with self.transaction():
             for rows in ("branches", "examined", "taken_back", "decisions", "tables"):
-                self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # the names of the SQL tables are constants
+                self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # the names are constants
 
     def write(self, name: str, decision: TakenAction, over: bool = False, clock: TableClock | None = None) -> None:
         """Save an action, the clock, and whether the game is over."""

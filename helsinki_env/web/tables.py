@@ -156,7 +156,7 @@ class GameTable:
         return first
 
     def undo(self, number: int, to: int) -> None:
-        """Undo the actions of the current turn, back to action `to`; raise TableError unless `undoable` allows it."""
+        """Undo the actions of the current turn, starting with `to`; raise TableError unless `undoable` allows it."""
         self.check_number(number)
         first = self.undoable()
         if first is None or not first <= to < self.number:

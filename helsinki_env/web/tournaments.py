@@ -40,7 +40,7 @@ MAX_PARALLEL = 2
 _STATISTICS_PROCESSES = 1
 """Maximum number of processes that only compute statistics, for tournaments that are not running."""
 _UNIT_SECONDS = 1.0
-"""Target duration, in seconds, of a batch of parallel games. Large batches are faster; small ones show results sooner."""
+"""Target duration of a batch of parallel games in seconds: large batches are faster, small ones show results sooner."""
 _RATING_SHARE = 0.2
 """Maximum fraction of time spent on ratings."""
 _NICENESS = 5

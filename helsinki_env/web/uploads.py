@@ -27,11 +27,11 @@ class UploadError(UserError):
 
     def __init__(self, message: str, span: SourceSpan | None = None) -> None:
         super().__init__(message)
-        self.span = span  # line and column in the text, or None if unknown
+        self.span = span  # location in the text, or None if it is unknown
 
 
 class UploadedGames(Protocol):
-    """Uploaded game records, which are parsed on demand."""
+    """Uploaded game records."""
 
     count: int
 

@@ -55,7 +55,7 @@ def choices(game: BoardGame) -> list[dict[str, Any]]:
 
 
 def selection_view(game: BoardGame) -> dict[str, Any] | None:
-    """Return the items that the acting seat may select in any order (`GameSpec.available_selection`), with their effects."""
+    """Return the items that the acting seat can select (`GameSpec.available_selection`) and their effects."""
     if game.done or game.spec.available_selection is None:
         return None
     selection = game.spec.available_selection(game, game.seat)
@@ -145,7 +145,7 @@ def table_view(
 
 
 def encode_message(message: Mapping[str, Any]) -> str:
-    """Encode a message as ASCII, because changes refer to offsets and JavaScript counts other characters differently."""
+    """Encode a message as ASCII: changes refer to offsets, and JavaScript counts other characters differently."""
     return json.dumps(message, separators=(",", ":"))
 
 

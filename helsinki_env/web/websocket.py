@@ -93,7 +93,7 @@ class PageSocket:
             self._sending.cancel()
 
     async def receive(self) -> dict[str, Any]:
-        """Return the next message from the page. Raise TableError if it is invalid, or WebSocketDisconnect at the end."""
+        """Return the next message; raise TableError if it is invalid, or WebSocketDisconnect at the end."""
         received = await self._socket.receive()
         if received["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(received.get("code", 1000))
