@@ -139,7 +139,7 @@ def read_game_config(
 ) -> Any:
     """Return the configuration from the file, overridden by the options; raise UserError if a value is invalid.
 
-    Error messages name the option for the number of players `counted_by`.
+    In error messages, `counted_by` is the name of the option for the number of players.
     """
     players = default_players if num_players is None else num_players
     if path is None or num_players is not None:

@@ -21,7 +21,7 @@ _RECENT, _FEW = 120.0, 16
 
 
 class Pace:
-    """The recent rate of progress. An overall rate would mislead, because the first items are often much faster."""
+    """The recent rate of progress. The first items are often much faster, so an overall average would be misleading."""
 
     def __init__(self, started: float) -> None:
         self._done, self._seen = 0, deque([(started, 0)])

@@ -23,7 +23,10 @@ __all__ = ["Column", "DatasetError", "dataset_columns", "openspiel_trajectory", 
 
 
 class DatasetError(UserError):
-    """Raised if a dataset cannot be written or read. The message states the found and expected values and the remedy."""
+    """Raised if a dataset cannot be written or read.
+
+    The message states the value found, the value expected and the remedy.
+    """
 
 
 class Column(NamedTuple):

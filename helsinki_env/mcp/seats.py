@@ -1,4 +1,4 @@
-"""Seats played by protocol clients, which are connected to their tables in the same way as browser pages."""
+"""Seats played by protocol clients. They are connected to their tables in the same way as browser pages."""
 
 from __future__ import annotations
 

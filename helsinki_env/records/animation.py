@@ -96,18 +96,21 @@ def make_animation(
     Returns:
         A dict with these keys:
 
-        - ``game``: name of the game. - ``players``: names of the n players. - ``result``: a dict with ``scores`` and
-            ``places``, or null. - ``steps``: D dicts with ``seat``, ``round``, ``turn`` (from 0), ``said`` (the action
-            in words), and ``forced`` (whether the action was the only legal one). - ``scores``: D + 1 rows of n scores,
-            as if the game had ended at that point. - ``elements``: the distinct texts of all pictures. - ``frames``: D
-            + 1 lists of ``[at, gone, [elements]]``, the changes in the element numbers since the previous picture. The
-            elements of a picture, concatenated, form its SVG. - ``judgement``: the result of `GameEvaluation.to_dict`,
-            or null.
+        - ``game``: name of the game.
+        - ``players``: names of the n players.
+        - ``result``: a dict with ``scores`` and ``places``, or null.
+        - ``steps``: D dicts with ``seat``, ``round``, ``turn`` (from 0), ``said`` (the action in words), and
+            ``forced`` (whether the action was the only legal one).
+        - ``scores``: D + 1 rows of n scores, as if the game had ended at that point.
+        - ``elements``: the distinct texts of all pictures.
+        - ``frames``: D + 1 lists of ``[at, gone, [elements]]``, the changes in the element numbers since the previous
+            picture. The elements of a picture, concatenated, form its SVG.
+        - ``judgement``: the result of `GameEvaluation.to_dict`, or null.
 
     Raises:
         ValueError: if the game has no drawings, if the seat does not exist, or if both `judgement` and `seat` are
-            given, because an evaluation uses the observations of all seats.
-        RecordError: if an action is illegal, or the result differs from that of the record.
+            given. An evaluation uses the observations of all seats.
+        RecordError: if an action is illegal, or the result differs from the one in the record.
     """
     if seat is not None and not 0 <= seat < record.config.num_players:
         raise UserError(f"seat: found {seat}, expected 0 to {record.config.num_players - 1}")

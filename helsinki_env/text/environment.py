@@ -29,10 +29,10 @@ _FORFEIT = -1.0
 class TextGameEnv:
     """A text game for all seats, which does not require TextArena.
 
-    An observation contains the rules (only the first one), the events since the seat's last observation, the position
-    and, with `listed`, the legal actions. An answer that names no legal action changes nothing; the next observation of
-    the same player is the error message. After too many such answers in a row, the player forfeits: the game ends with
-    a reward of -1 for this player and 0 for the others.
+    An observation contains the events since the seat's last observation, the position and, with `listed`, the legal
+    actions. A seat's first observation also contains the rules. An answer that names no legal action changes nothing;
+    the next observation of the same player is the error message. After too many such answers in a row, the player
+    forfeits: the game ends with a reward of -1 for this player and 0 for the others.
 
     Args:
         config: game configuration; `reset` replaces its number of players.
@@ -108,7 +108,7 @@ class TextGameEnv:
             action: answer of the player to move, in any form that `parse_action` accepts.
 
         Returns:
-            Whether the game is over, and a dict, which has the key ``error`` if the answer names no legal action.
+            Whether the game is over, and a dict that has the key ``error`` if the answer names no legal action.
 
         Raises:
             ValueError: if the game is over.
@@ -130,7 +130,7 @@ class TextGameEnv:
         return self.done, {}
 
     def close(self) -> tuple[dict[int, float], dict[int, dict[str, Any]]]:
-        """Return each player's reward, and a dict with the player's score and rank and whether the player forfeited."""
+        """Return, for each player, the reward, and a dict with the keys ``score``, ``rank`` and ``forfeited``."""
         game, rewards = self.game, self._env.rewards
         seats = range(game.num_players)
         if self.forfeited is not None:

@@ -10,9 +10,9 @@ from typing import Any
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.text.words import WrittenAction, legal_text
 
-#: Number of characters, from the end of an answer, that are parsed.
+#: Number of characters at the end of an answer that are parsed.
 _MOST_READ = 20_000
-#: Maximum number of opening braces, from the end, that are tried as the start of a JSON object.
+#: Maximum number of opening braces that are tried as the start of a JSON object, starting with the last one.
 _MOST_OBJECTS = 100
 #: Maximum number of legal actions listed in an error message.
 _MOST_LISTED = 400

@@ -37,7 +37,7 @@ _CONCURRENT_WRITERS = 8
 
 @contextmanager
 def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
-    """Open a temporary file for writing that replaces `path` if the block ends without an error.
+    """Open a temporary file for writing, which replaces `path` if the block ends without an error.
 
     If the process is killed while writing, the previous file is left unchanged. A temporary file may remain, which the
     next writer of the same file removes (see also `remove_leftovers`). A missing folder is created. A pipe, a device or
@@ -144,8 +144,8 @@ def _with_file_name(path: Path) -> Iterator[None]:
 def replacement_target(path: Path, *, follow: bool = False) -> Path | None:
     """Return the path of the file that `atomic_write` replaces, whether or not it exists.
 
-    Return None for a path that is written to directly: anything other than a regular file, or an open file of this
-    process with a name such as /dev/stdout.
+    Return None for a path that is written to directly. This is anything other than a regular file, or an open file of
+    this process with a name such as /dev/stdout.
 
     With `follow`, a symbolic link is resolved. Raises OSError for a folder or a cycle of links.
     """

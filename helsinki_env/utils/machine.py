@@ -29,7 +29,7 @@ _NAME = "helsinki-env"
 def cpu_count() -> int:
     """Return the number of CPU cores that this process may use.
 
-    The number respects the CPU affinity of the process and the CPU quota of its container (cgroup), rounded up.
+    The CPU affinity of the process and the CPU quota of its container (cgroup), rounded up, limit this number.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min([cores, *(math.ceil(quota) for quota in _quotas(Path("/")))]))
@@ -135,7 +135,7 @@ def cache_folder(name: str) -> str:
 
 
 def is_safe(status: os.stat_result, shared: bool = False) -> bool:
-    """Return whether a file or folder is owned by, and writable for, only this user or the administrator.
+    """Return whether a file or folder is owned by this user or the administrator and not writable by anyone else.
 
     A link is not safe, because another user may have created it. With `shared`, a folder with the sticky bit is safe:
     other users may write to it, but cannot change files that they do not own.

@@ -13,7 +13,7 @@ _REMEDY = 'start them under `if __name__ == "__main__":`'
 
 
 def check_main(error: type[ValueError]) -> None:
-    """Raise `error` unless worker processes can start, which requires that they can import the main script."""
+    """Raise `error` if worker processes cannot start, because each of them imports the main script."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise error(f"a worker process runs this script again and would start worker processes itself: {_REMEDY}")
     script = _script()
@@ -23,7 +23,7 @@ def check_main(error: type[ValueError]) -> None:
 
 
 def exit_reason(processes: Iterable[multiprocessing.process.BaseProcess], began: bool) -> str:
-    """Explain why the workers ended unexpectedly; `began` is whether any worker finished importing the main script."""
+    """Explain why the workers ended unexpectedly; `began` states whether any worker has imported the main script."""
     codes = {process.exitcode or 0 for process in processes}
     if not began and max(codes, default=0) > 0:
         script = _script() or "that started it"

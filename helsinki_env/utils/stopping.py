@@ -54,7 +54,7 @@ class StoppableCommand:
         return shlex.join(["helsinki", *kept, *(option for option in more if option not in kept)])
 
     def report(self) -> None:
-        """Save the results and print the message, only once."""
+        """Save the results and print the message; repeated calls have no effect."""
         if not self._report_lock.acquire(timeout=_SAVING_SECONDS):
             return
         try:
@@ -75,7 +75,7 @@ class StoppableCommand:
             return f"results could not be saved ({problem}); start again with: {self.rerun_command_line()}"
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
-        """Interrupt the main thread, only once, because a second Ctrl-C must not interrupt the cleanup."""
+        """Interrupt the main thread. This happens only once, because a second Ctrl-C must not interrupt the cleanup."""
         if not self._stopped:
             self._stopped, self._signal = True, number
             if not self.defer_depth:
@@ -128,7 +128,7 @@ _current = StoppableCommand(["COMMAND"])
 
 @contextmanager
 def stoppable(stopping: StoppableCommand) -> Iterator[None]:
-    """Let signals stop the block with KeyboardInterrupt, as described above. Ignored signals remain ignored."""
+    """Let signals stop the block with KeyboardInterrupt; see the module docstring. Ignored signals remain ignored."""
     global _current
     before, _current = _current, stopping
     try:

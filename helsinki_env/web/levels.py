@@ -1,6 +1,6 @@
 """Difficulty levels: mixtures of players, their measured ratings, and the estimated rating of a person.
 
-A level uses the stronger of two players for an action with a fixed probability, and otherwise the weaker player. Its
+For each action, a level uses the stronger of two players with a fixed probability, and otherwise the weaker one. Its
 rating is in Elo points on the scale of `helsinki evaluate`, where greedy has 0 points. `calibrate` measures the ratings
 and writes them with their confidence intervals to `level_ratings.json`.
 """
@@ -57,7 +57,7 @@ ZERO = 3
 
 
 class LevelPlayer:
-    """A player that uses one of two players for each action, selected by the random key."""
+    """A player that delegates each action to one of two players, selected by the random key."""
 
     def __init__(self, weaker: Player, stronger: Player, probability: float, name: str) -> None:
         self.name, self._players, self._probability = name, (weaker, stronger), probability

@@ -98,7 +98,7 @@ async def evaluate_own(pool: PlayerPool, table: GameTable, action: int) -> Evalu
 
 
 async def mistakes(pool: PlayerPool, table: GameTable) -> list[tuple[int, int, float]]:
-    """Return the human mistakes at a table with the largest regret, each as (index of the action, action, regret)."""
+    """Return the worst mistakes of the humans at a table, each as (index of the action, action, regret)."""
     now = table.game.spec.game(table.config, seed=table.seed) if not table.start else None
     if now is None:
         return []  # games that start from a saved position are not examined
@@ -196,8 +196,8 @@ class Exercises:
     def own_ratings(self) -> dict[str, Estimate]:
         """Return the user's estimated rating in each game, from finished games against rated players.
 
-        A game counts only if it has two players and the default options, starts from a deal, no action was taken back
-        and no clock ran out.
+        A game counts only if it has two players and the default options and starts from a deal. Games in which an
+        action was taken back or a clock ran out do not count.
         """
         rows = self._rows.execute("SELECT game, ranks, players FROM examined WHERE taken_back = 0 ORDER BY made")
         games: dict[str, list[tuple[list[float], int, list[int]]]] = {}

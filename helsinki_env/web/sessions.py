@@ -107,7 +107,7 @@ def _snapshot(table: GameTable) -> GameTable:
 
 
 def taught_message(table: GameTable, evaluation: Evaluation, action: int) -> dict[str, Any]:
-    """Return the message about an action that a page is about to take: its regret and, if that is large, a hint."""
+    """Return the message about an action that a page is about to take, with its regret and, if it is large, a hint."""
     regret = evaluation.regret(action) or 0.0
     text = hint(table.game, evaluation.best, action) if regret >= MISTAKE else ""
     return {"type": "taught", "number": table.number, "action": action, "regret": round(regret, 4), "hint": text}
@@ -142,7 +142,7 @@ class TableSession:
         self.pace = _PACE
 
     def seats_of(self, key: str) -> tuple[int, ...]:
-        """Return the seats with a key (empty for seats without a key); raise TableError if there are none."""
+        """Return the human seats with a key, which may be empty; raise TableError if no seat has it."""
         chairs = self.table.chairs
         seats = tuple(
             seat for seat in self.table.humans if hmac.compare_digest(chairs[seat].key.encode(), key.encode())
@@ -381,7 +381,7 @@ class TableSession:
         message: dict[str, Any] = {"type": "taught", "number": table.number, "action": action}
         try:
             evaluation = await evaluate_own(self._pool, table, action)
-        except (PlayerFailedError, TableError):  # without a regret, the page takes the action
+        except (PlayerFailedError, TableError):  # with a regret of 0, the page takes the action
             page.send(message | {"regret": 0.0, "hint": ""})
             return
         page.send(await asyncio.to_thread(taught_message, table, evaluation, action))
@@ -562,7 +562,7 @@ class TableSessions:
         return self._open[name]
 
     async def leave(self, session: TableSession, page: PageConnection | None) -> None:
-        """Remove a page that has disconnected (None: it was rejected), and close the session after the last page."""
+        """Remove a disconnected page (None if it was rejected), and close the session after the last page."""
         if page is not None:
             session.leave(page)
         if not session.pages:

@@ -51,7 +51,7 @@ _NICENESS = 5
 class Tournament:
     """The settings of a tournament, which plays the same games as `helsinki arena` with the same seed."""
 
-    name: str  # part of the address
+    name: str  # part of the URL
     title: str
     made: float  # creation time, in seconds since 1970
     config: Any

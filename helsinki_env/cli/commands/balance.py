@@ -121,7 +121,7 @@ def effects(
     out: Path | None = None,
     title: str = "Marginal effects",
 ) -> int:
-    """Estimate marginal effects from a tournament, of any game, in which actions were disabled for random seats.
+    """Estimate marginal effects from a tournament of any game in which actions were disabled for random seats.
 
     Example: helsinki arena configs/arena/abilities.yaml --out runs/abilities
 
@@ -169,7 +169,7 @@ def tune(
     workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
-    """Search for the smallest change to the action board that leaves no action as an outlier.
+    """Search for the smallest change to the action board after which no action is an outlier.
 
     The file lists the values that may change: costs and strengths, or the five covered actions. Marginal effects are
     estimated from games with denied actions on the published board, on boards with random values, and on the best

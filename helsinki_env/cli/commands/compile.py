@@ -14,7 +14,7 @@ from helsinki_env.utils.terminal import plain_console
 def main(parts: str = "all", game: str | None = None, processes: int | None = None) -> None:
     """Precompile all kernels: the rules of every game, its players, and training.
 
-    Machine code depends on the CPU: run the command on the machine that will use the code, or build an image on the
+    Machine code depends on the CPU. Run the command on the machine that will use the code, or build an image on the
     same type of CPU. The code is saved in the folder HELSINKI_CACHE_DIR (by default, the user's cache folder) and
     expires after 30 days without use.
 

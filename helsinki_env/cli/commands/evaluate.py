@@ -66,7 +66,7 @@ def run(
         workers: worker processes that play the games.
         write: page to which the player's row is added, such as docs/leaderboard.md; the certificate is saved in a
             folder next to it.
-        sealed: text from the source named in the seal that helsinki evaluate seal wrote to the run folder; the seal and
+        sealed: text from the source named in the seal that helsinki evaluate seal wrote to the run folder. The seal and
             the text determine the deals.
         trust: allow code named in the gauntlet to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
@@ -156,8 +156,8 @@ def seal(
         source: public source of the future text, such as a round of a public random beacon.
         gauntlet: a name in configs/gauntlets or the path to a YAML file; default: helsinki.
         stage: stage of the gauntlet, as for evaluate run.
-        out: folder for the run. trust: allow code named in the gauntlet to run: program:COMMAND and MODULE:ATTRIBUTE.
-            Read the code first.
+        out: folder for the run.
+        trust: allow code named in the gauntlet to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("stats"):
         from helsinki_env.agents.registry import files_digest
@@ -260,7 +260,8 @@ def reference(
 
     Args:
         gauntlet: a name in configs/gauntlets or the path to a YAML file; default: helsinki.
-        out: folder for the run. workers: worker processes that play the games.
+        out: folder for the run.
+        workers: worker processes that play the games.
         write: page whose table of opponents is replaced, such as docs/leaderboard.md.
         trust: allow code named in the gauntlet to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
@@ -298,7 +299,7 @@ def reference(
 
 
 def combine(certificates: Annotated[tuple[Path, ...], tyro.conf.Positional], json: Path | None = None) -> int:
-    """Combine a player's certificates from several gauntlets into one rating: the mean, with its confidence interval.
+    """Combine a player's certificates from several gauntlets into a mean rating with its confidence interval.
 
     Example: helsinki evaluate combine runs/helsinki/certificate.json runs/copenhagen/certificate.json
 

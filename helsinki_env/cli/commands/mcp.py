@@ -31,8 +31,8 @@ def main(
     """Let assistants play over the Model Context Protocol, against players and people.
 
     The protocol uses standard input and output or, with --http, the address that the command prints. People watch and
-    play in a browser through the links from new_table. helsinki play shows the same tables; do not use both for the
-    same table. Ctrl-C stops the server.
+    play in a browser through the links from new_table. The command helsinki play shows the same tables; do not use both
+    for the same table. Ctrl-C stops the server.
 
     Example: helsinki mcp --http --port 8001
 

@@ -69,8 +69,7 @@ def main(
         run: folder of a helsinki arena run, or a file of records.
         out: folder for the report (ladder.md, ladder.json and figures).
         rating: rating options.
-        payoff: also rank the players with alpha-rank, Nash averaging and soft Condorcet; --out also receives
-            payoff.json.
+        payoff: also rank the players with alpha-rank, Nash averaging and soft Condorcet; payoff.json is added to --out.
         better: two players A,B: instead of rating, run a sequential test of whether A is better than B. The test reads
             the deals in order and stops as soon as it is conclusive.
         at_most: difference under the null hypothesis that A is not better.

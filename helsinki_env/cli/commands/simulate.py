@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class MatchFile:
-    """Collects the games of a match as they end, and writes them in order of their numbers.
+    """Collects the games of a match as they end, and writes them in order of their indices.
 
     The file is replaced when the block ends or `keep` is called, but not after an error. Without a path, games are only
     counted. With `append` or `resume`, the existing contents are preserved. With `resume`, the games at the end of the
