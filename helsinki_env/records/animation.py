@@ -52,9 +52,9 @@ class GameEvaluation:
     Attributes:
         judge: name of the evaluator.
         shares: win probability of every seat before each action and at the end; D + 1 rows of n numbers from 0 to 1.
-        costs: regret of each action in win probability of the acting seat, at least 0; D numbers, with None for forced
-            or unevaluated actions.
-        better: id of the best action if it differs from the action taken, otherwise None; D values.
+        costs: D values: the regret of each action in win probability of the acting seat, at least 0; None for forced or
+            unevaluated actions.
+        better: D values: the id of the best action if it differs from the action taken, otherwise None.
     """
 
     judge: str

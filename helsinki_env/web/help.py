@@ -57,7 +57,7 @@ def said(game: BoardGame, action: int, words: str) -> str:
 def explanation(
     table: GameTable, mine: tuple[int, ...], viewer: int | None, spot: str, spots: Any, legal: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Explain a spot in the picture: `help` describes it, and `why` states why it cannot be used now, if so.
+    """Explain a spot in the picture: `help` describes it, and `why` states why it cannot be used (empty if it can).
 
     The page plays the seats `mine`, shows the cards of `viewer` (None shows all cards) and has the named `spots`.
     `legal` contains the legal actions, with their spots in `at`. Raises TableError if the spot is unknown.

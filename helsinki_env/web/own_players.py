@@ -64,7 +64,7 @@ class OwnPlayers:
         return sorted((*self._folder.glob("*.safetensors"), *self._folder.glob("*/best.safetensors")))
 
     def resolve(self, player: str) -> str:
-        """Replace the name of a network in a player name with its path; leave any other player name unchanged.
+        """Replace the network's name in a player name with its path; return any other player name unchanged.
 
         Raises:
             UserError: if the network does not exist or has changed.

@@ -161,7 +161,7 @@ class Exercises:
         }
 
     def next(self, skip: str = "") -> Exercise | None:
-        """Return the exercise that has been due the longest, or None if no exercise is due."""
+        """Return the exercise that has been due for the longest time, or None if no exercise is due."""
         rows = self._rows.execute(
             "SELECT name, game, title, position, taken, regret, level, answers FROM exercises "
             "WHERE due <= ? AND name != ? ORDER BY due, regret DESC",
