@@ -234,7 +234,7 @@ class _Worker:
         lines.put((self, _ENDED))
 
     def compile_next(self, waiting: list[str]) -> None:
-        """Start the next part from `waiting`, preferably of the same game; `part` is its name, or empty if none is left."""
+        """Start the next part from `waiting`, preferably of the same game; `part` is its name (empty for none)."""
         self.part = ""
         if not waiting:
             return
