@@ -261,7 +261,7 @@ def entry(value: int, *, of: str, at: Any = ...) -> Any:
         (lambda _, seen: seen[None].astype(np.int16), "found int16 of shape (1, SIZE)"),
         (lambda _, seen: seen[None].astype(np.float32), "found float32 of shape (1, SIZE)"),
         (lambda _, seen: [seen[None]], "found int8 of shape (1, 1, SIZE)"),
-        (lambda _, seen: np.zeros((2, len(seen)), np.int8), f"observations[0]: {NOTHING} in it; was it"),
+        (lambda _, seen: np.zeros((2, len(seen)), np.int8), f"observations[0]: {NOTHING}"),
         (entry(0, of="phase"), f"observations[0]: {NOTHING}"),
         (entry(1, of="phase"), f"observations[0]: {NOTHING}"),
         (entry(7, of="table", at=0), f"observations[0]: {NOTHING}"),

@@ -1,1 +1,1 @@
-"""The command line: one module per subcommand of ``helsinki`` in `helsinki_env.cli.commands`."""
+"""Command-line interface: `helsinki_env.cli.commands` has one module for each subcommand of ``helsinki``."""

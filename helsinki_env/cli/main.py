@@ -1,11 +1,12 @@
-"""The command ``helsinki``: one subcommand per task, each in its own module.
+"""The command ``helsinki``, with one subcommand per task, each in its own module.
 
 Modules are imported on demand, so that ``helsinki --help`` is fast and only training imports PyTorch. Each module has a
-function ``main`` whose parameters become the command's options (tyro reads names, types, defaults and docstring).
+function ``main`` whose parameters become the command's options (tyro reads their names, types, defaults and
+descriptions).
 
 User errors (`helsinki_env.data.UserError`), missing extras and system errors are printed as one line, with exit status
-2; HELSINKI_DEBUG=1 prints the traceback. Any other error is a bug: the command prints its traceback with the request to
-report it, and the exit status is 1.
+2; HELSINKI_DEBUG=1 prints the traceback. Any other error is a bug: the command prints the traceback, asks the user to
+report it, and exits with status 1.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from helsinki_env.utils.extras import MissingExtraError
 from helsinki_env.utils.stopping import StoppableCommand, stoppable
 from helsinki_env.utils.terminal import prepare_output
 
-#: Command lines without a command.
+#: Command lines that do not name a command.
 _WITHOUT_COMMAND: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["help"], ["--version"])
 
 
@@ -35,7 +36,7 @@ _WITHOUT_COMMAND: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["help"], ["-
 class Command:
     """A subcommand."""
 
-    #: Module with the function `main`, or with a mapping `main` of names to functions; imported on demand.
+    #: Module that defines the function `main`, or a mapping `main` from names to functions; imported on demand.
     module: str
     summary: str
     example: str
@@ -85,10 +86,10 @@ def _help() -> str:
 
 
 def main(arguments: Sequence[str] | None = None, on_ready: Callable[[], object] | None = None) -> int:
-    """Run a command; return its exit status: 0, 1 for a bug, 2 for a user or system error, or 130 after Ctrl-C.
+    """Run a command and return its exit status: 0, 1 for a bug, 2 for a user or system error, or 130 after Ctrl-C.
 
-    Without `arguments`, run the command line of this process, which ends as soon as a signal stops the command. Call
-    `on_ready` once this function handles Ctrl-C, so that the caller can remove its own handlers.
+    Without `arguments`, run the command line of this process; the process then ends as soon as a signal stops the
+    command. `on_ready` is called once Ctrl-C is handled, so that the caller can remove its own handlers.
     """
     command_line = list(sys.argv[1:] if arguments is None else arguments)
     prepare_output()
@@ -96,13 +97,13 @@ def main(arguments: Sequence[str] | None = None, on_ready: Callable[[], object] 
         if command_line[:1] in _WITHOUT_COMMAND:
             return _print_help(command_line)
         return _command(command_line, arguments is None, on_ready)
-    except BrokenPipeError:  # the reader has closed the pipe
+    except BrokenPipeError:  # the reading end of the pipe is closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
 def _print_help(command_line: Sequence[str]) -> int:
-    """Print the output for a call without a command."""
+    """Print the help text or version for a command line without a command."""
     if command_line == ["--version"]:
         import helsinki_env
 
@@ -113,7 +114,7 @@ def _print_help(command_line: Sequence[str]) -> int:
 
 
 def _command(command_line: Sequence[str], exits: bool, on_ready: Callable[[], object] | None) -> int:
-    """Run a command; see `main`. With `exits`, the process ends if a signal stops the command."""
+    """Run a command (see `main`). With `exits`, the process ends if a signal stops the command."""
     name, rest = command_line[0], list(command_line[1:])
     if name not in COMMANDS:
         return _complain("helsinki", f"found command {name!r}, expected {choices_text(COMMANDS, name)}")
@@ -124,8 +125,8 @@ def _command(command_line: Sequence[str], exits: bool, on_ready: Callable[[], ob
         with stoppable(stopping), _warnings_in_a_line(f"helsinki {name}"):
             return _run(name, rest)
     except KeyboardInterrupt:
-        # A KeyboardInterrupt that passed through an exec of text (as in dataclasses) makes Python end the process by
-        # the signal despite the return value; another exec resets that state.
+        # If a KeyboardInterrupt has passed through an exec of source text (as in dataclasses), Python ends the process
+        # with the signal and ignores the return value. Another exec resets that state.
         exec("")
         stopping.report()
         if exits:
@@ -143,7 +144,7 @@ def _command(command_line: Sequence[str], exits: bool, on_ready: Callable[[], ob
 
 @contextmanager
 def _warnings_in_a_line(command: str) -> Iterator[None]:
-    """Print the project's own warnings like its errors: as one line, without the location in the code."""
+    """Print the project's own warnings in the same form as its errors: as one line, without the code location."""
     original = warnings.formatwarning
 
     def in_a_line(message: Warning | str, category: type[Warning], *location: Any, **line: Any) -> str:
@@ -164,7 +165,7 @@ def _complain(command: str, text: str) -> int:
 
 
 def _report(command_line: Sequence[str]) -> int:
-    """Print the traceback of an unexpected error and the request to report it."""
+    """Print the traceback of an unexpected error, and ask the user to report it."""
     import helsinki_env
 
     traceback.print_exc()
@@ -190,7 +191,7 @@ def _run(name: str, words: list[str]) -> int:
             status = tyro.extras.subcommand_cli_from_dict(commands, prog=prog, args=words)
         else:
             status = tyro.cli(checked(main), prog=prog, args=words)
-    except SystemExit as leaving:  # tyro has printed the help or an error
+    except SystemExit as leaving:  # tyro has already printed the help or an error
         return leaving.code if isinstance(leaving.code, int) else 2
     return status if isinstance(status, int) else 0
 

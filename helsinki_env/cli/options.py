@@ -1,4 +1,4 @@
-"""Options that commands share: their ranges, and the configuration of the game."""
+"""Options shared by several commands: their ranges, and the game configuration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from helsinki_env.engine.configuration import ConfigError, read_num_players
 from helsinki_env.engine.spec import config_from_yaml, default_spec, spec_by_name, spec_of
 from helsinki_env.utils.files import check_writable, check_writable_folder
 
-#: Ranges of integer options by name: minimum and maximum, None for the limit of 64 bits.
+#: Minimum and maximum of integer options, by name; None is the 64-bit limit.
 _INTEGER_RANGES: dict[str, tuple[int, int | None]] = {
     "seed": (0, None),
     "games": (1, 1_000_000_000),
@@ -34,7 +34,7 @@ _INTEGER_RANGES: dict[str, tuple[int, int | None]] = {
     "version": (1, 1_000_000),
     "threads": (1, 1024),
 }
-#: Ranges of other numeric options.
+#: Minimum and maximum of other numeric options.
 _NUMBER_RANGES: dict[str, tuple[float, float | None]] = {
     "minutes": (0, None),
     "seconds": (0, None),
@@ -44,9 +44,10 @@ _NUMBER_RANGES: dict[str, tuple[float, float | None]] = {
 
 
 def checked(main: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of a command in the form that tyro parses.
+    """Wrap the function of a command in the form that tyro parses.
 
-    It rejects invalid or out-of-range numbers, and its help shows the type of an optional value instead of None.
+    The wrapper rejects invalid and out-of-range numbers, and its help shows the type of an optional value instead of
+    None.
     """
 
     @wraps(main)
@@ -69,12 +70,12 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
     ]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # allowed
     run.__annotations__ = {one.name: one.annotation for one in parameters}
-    del run.__wrapped__  # otherwise tyro would read its annotations
+    del run.__wrapped__  # otherwise tyro would read the annotations of the wrapped function
     return run
 
 
 def _shown(kind: Any, default: object) -> Any:
-    """Return the annotation of an option; the help shows the type of an optional one instead of None."""
+    """Return the annotation of an option, so that the help shows the type of an optional value instead of None."""
     if default is not None:
         return kind
     inner = [
@@ -89,21 +90,21 @@ OptionalText = Annotated[str | None, tyro.conf.arg(metavar="STR", help_behavior_
 
 @dataclass(frozen=True)
 class GameOptions:
-    """Options for the configuration of the game, shared by several commands."""
+    """Game configuration options, shared by several commands."""
 
     game: OptionalText = None
-    """game, such as copenhagen; default: that of --game-config, or helsinki."""
+    """name of the game, such as copenhagen; default: the game in --game-config, or helsinki."""
     game_config: OptionalText = None
-    """a name in configs/game or the path of a YAML file; the other options change its values."""
+    """a name in configs/game or the path to a YAML file; the other options override its values."""
     covered: OptionalText = None
-    """comma-separated actions disabled for all, or first_game for the bottom row."""
+    """comma-separated actions disabled for all seats, or first_game for the bottom row."""
     dry_roads: bool = False
     """play with the expansion."""
     components: OptionalText = None
-    """a name in configs/components or the path of a YAML file."""
+    """a name in configs/components or the path to a YAML file."""
 
     def config(self, num_players: int | None, default_players: int, counted_by: str = "--num-players") -> Any:
-        """Return the configuration; arguments and errors as for `read_game_config`."""
+        """Return the game configuration. Takes the same arguments and raises the same errors as `read_game_config`."""
         settings = self.game_config, num_players, self.covered, self.dry_roads, self.components
         return read_game_config(*settings, default_players, self.game, counted_by)
 
@@ -113,12 +114,12 @@ AS_PUBLISHED = GameOptions()
 
 
 def read_list(text: str) -> list[str]:
-    """Return the values of a comma-separated option; an empty list for an empty text."""
+    """Return the values of a comma-separated option; an empty string gives an empty list."""
     return [value.strip() for value in text.split(",") if value.strip()]
 
 
 def read_integers(text: str, option: str) -> list[int]:
-    """Return the integers of a comma-separated option such as --threads; raise UserError for invalid ones or none."""
+    """Return the integers of a comma-separated option; raise UserError if one is invalid or the list is empty."""
     values = read_list(text)
     if not values or not all(value.isascii() and value.lstrip("-").isdigit() for value in values):
         raise UserError(f"{option}: found {shorten(text)!r}, expected whole numbers, separated by commas")
@@ -136,9 +137,9 @@ def read_game_config(
     game: str | None = None,
     counted_by: str = "--num-players",
 ) -> Any:
-    """Return the game configuration of the options, which change values of the file; raise UserError if one is invalid.
+    """Return the configuration from the file, overridden by the options; raise UserError if a value is invalid.
 
-    `counted_by` names the option for the number of players in messages.
+    In error messages, `counted_by` is the name of the option for the number of players.
     """
     players = default_players if num_players is None else num_players
     if path is None or num_players is not None:
@@ -165,7 +166,7 @@ def out_file(path: Path, option: str = "--out") -> None:
 
 
 def out_folder(path: Path, option: str = "--out") -> None:
-    """Raise UserError if files cannot be written to the folder of an option."""
+    """Raise UserError if files cannot be written to the output folder of an option."""
     _out(check_writable_folder, path, option, "a folder that can be written to")
 
 
@@ -178,7 +179,7 @@ def _out(check: Callable[[Path], None], path: Path, option: str, expected: str) 
 
 
 def game_text(config: Any) -> str:
-    """Return a short description of the configuration, for titles."""
+    """Return a short description of the game configuration, for titles."""
     spec = spec_of(config)
     default = spec.config(num_players=config.num_players)
     extras = [] if spec.is_default else [spec.name.capitalize()]

@@ -1,4 +1,4 @@
-"""Play tournaments in parallel, with progress output; a study plays one tournament per folder."""
+"""Play tournaments in parallel processes, with progress output. A study plays one tournament per folder."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """Options for the processes that play the games, shared by several commands."""
+    """Options for the worker processes, shared by several commands."""
 
     processes: Annotated[int | None, tyro.conf.arg(metavar="INT", help_behavior_hint="")] = None
     """number of parallel processes; default: one per CPU core."""
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]", help_behavior_hint="")] = None
-    """address of the Ray cluster that plays the games; without an address, a new cluster on this machine."""
+    """address of the Ray cluster that plays the games; without an address, a new cluster starts on this machine."""
 
     @property
     def extra(self) -> str:
-        """Name of the extra that the processes need; raise UserError for several addresses."""
+        """Name of the extra that the processes need. Raises UserError if several addresses are given."""
         if self.ray is not None and len(self.ray) > 1:
             raise UserError(f"--ray: found {' '.join(self.ray)}, expected one address or none")
         return "stats" if self.ray is None else "ray"
@@ -41,7 +41,7 @@ ALL_CORES = WorkerOptions()
 
 
 def check_players(names: Iterable[str], config: Any = None) -> None:
-    """Create every player once, so that an invalid name (PlayerError) fails before hours of games."""
+    """Create every player once, so that an invalid name raises PlayerError before hours of games are played."""
     from helsinki_env.agents.registry import make_player
 
     for name in dict.fromkeys(names):
@@ -57,9 +57,9 @@ def play_tournament(
     form: Literal["parquet", "jsonl"] = "parquet",
     folder: Path | None = None,
 ) -> tuple[Path, ProgressDisplay]:
-    """Play the missing games of a tournament; return the file of games and the final progress.
+    """Play the missing games of a tournament; return the games file and the final progress.
 
-    Messages name `out`. If the run is only a `part` of `out`, `folder` is its folder.
+    Messages refer to `out`. If the run is only one `part` of `out`, `folder` is the folder of that part.
     """
     from helsinki_env.evaluation.arena.run import run_arena
 
@@ -85,7 +85,7 @@ def play_tournament(
 
 
 def tournament_runner(out: Path, workers: WorkerOptions) -> Callable[[str, Plan], None]:
-    """Return a function that plays or resumes a tournament of a study in `out`, given its name and plan."""
+    """Return a function that plays or resumes one tournament of a study in `out`, given its name and plan."""
     console = plain_console()
 
     def play(part: str, plan: Plan) -> None:

@@ -1,12 +1,12 @@
-"""Precompile the kernels of a command before it starts, in parallel and with progress output.
+"""Precompile the kernels of a command before it starts, in parallel processes and with progress output.
 
-Related kernels form a part, such as the rules or a player. Worker processes compile a part by running it once with the
-smallest batch. The machine code goes to the shared cache (`helsinki_env.engine.compile_cache`), from which all
-processes load it. Kernels that are still missing are compiled when they are called.
+Related kernels, such as those of the rules or of one player, form a part. Worker processes compile a part by running it
+once with the smallest batch. The machine code is saved in the shared cache (`helsinki_env.engine.compile_cache`), from
+which all processes load it. Any other kernel is compiled when it is first called.
 
     python -m helsinki_env.cli.precompile
 
-compiles the parts named on standard input, one per line, and prints the result of each.
+compiles the parts named on standard input, one per line, and prints a result for each.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from helsinki_env.utils.terminal import plain_console
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import Plan
 
-#: Lines that a worker prints after a part: compiled, extra not installed, or failed.
+#: Lines that a worker prints after each part: compiled, extra not installed, or failed.
 _DONE, _MISSING_EXTRA, _FAILED = "= done", "= missing extra", "= failed"
-#: Line that marks the end of a worker's output.
+#: Item that marks the end of a worker's output.
 _ENDED = "= ended"
 
 
@@ -69,7 +69,7 @@ def _seats(config: Any) -> None:
 
 
 def _first(config: Any) -> tuple[Any, Any, Any]:
-    """Return the inputs of a player for the first action of a game."""
+    """Return a player's inputs for the first action of a game."""
     from helsinki_env.agents.base import init_streams
     from helsinki_env.envs.vector import GameVectorEnv
 
@@ -99,7 +99,7 @@ class KernelGroup(NamedTuple):
     """Kernels that are compiled together, for any game."""
 
     description: str
-    #: Calls each kernel for the game of a configuration.
+    #: Function that calls each kernel for the game of a configuration.
     use: Callable[[Any], None]
 
 
@@ -114,8 +114,8 @@ KERNEL_GROUPS = {
     "net": KernelGroup("net", partial(_player, "net")),
     "training": KernelGroup("training", _training),
 }
-"""All parts that can be precompiled. A part with a player's name belongs to that player. Parts of a game other than
-the default are named GAME:PART.
+"""All parts that can be precompiled. A part named after a player compiles that player's kernels. Parts of a game other
+than the default game are named GAME:PART.
 """
 
 
@@ -123,7 +123,7 @@ def groups_for(players: Iterable[str], config: Any = None) -> list[str]:
     """Return the parts needed by games between `players`, which are named as on the command line."""
     from helsinki_env.agents.registry import innermost_name
 
-    # `net` and `net+search` call the same kernels.
+    # `net` and `net+search` use the same kernels.
     names = {"games", *(innermost_name(name).partition(":")[0].partition("+")[0] for name in players)}
     return [group_name(part, config) for part in KERNEL_GROUPS if part in names]
 
@@ -134,13 +134,13 @@ def precompile_plan(plan: Plan) -> None:
 
 
 def group_name(part: str, config: Any = None) -> str:
-    """Return the name of a part for the game of a configuration."""
+    """Return the full name of a part for the game of a configuration."""
     spec = spec_of(config or default_config())
     return part if spec.is_default else f"{spec.name}:{part}"
 
 
 def _read(part: str) -> tuple[KernelGroup, GameSpec]:
-    """Return a part and its game by the part's full name; raise KeyError if it does not exist."""
+    """Return the part with a full name, and its game; raise KeyError if there is no such part."""
     *game, name = part.split(":")
     if name not in KERNEL_GROUPS or len(game) > 1:
         raise KeyError(f"{part}: the parts are {', '.join(KERNEL_GROUPS)}")
@@ -148,7 +148,7 @@ def _read(part: str) -> tuple[KernelGroup, GameSpec]:
 
 
 def describe_group(part: str) -> str:
-    """Return the description of a part for users."""
+    """Return the description of a part that is shown to users."""
     group, spec = _read(part)
     return group.description if spec.is_default else f"{group.description} of {spec.name.capitalize()}"
 
@@ -170,7 +170,8 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
     names = ", ".join(describe_group(part) for part in waiting)
     plain_console(stderr=True).print(f"Compiling for this machine, once: {names}; saved in {kernel.CACHE_FOLDER}")
     lines: SimpleQueue[tuple[_Worker, str]] = SimpleQueue()
-    # One more than the cores, because a process sometimes waits for a kernel that another process compiles.
+    # One more than the number of cores, because a process may have to wait for a kernel that another process is
+    # compiling.
     limit = processes or cpu_count() + 1
     workers: list[_Worker] = []
     try:
@@ -187,7 +188,7 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
                 elif line == _DONE:
                     _mark(worker.part)
                 display.advance(1)
-                if line == _ENDED and waiting:  # killed: another worker compiles the other parts
+                if line == _ENDED and waiting:  # the worker was killed: another worker compiles the remaining parts
                     worker.part = ""
                     worker = _Worker(lines)
                     workers.append(worker)
@@ -199,7 +200,7 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
 
 
 def _marker(part: str) -> Path:
-    """Return the file that marks a part as compiled; the name of its folder depends on all kernels."""
+    """Return the path of the file that marks a part as compiled; its folder name depends on all kernels."""
     kernels = Path(__file__).resolve().parent.parent / "training" / "pretraining.py"
     return Path(compile_cache.folder_for(str(kernels), kernel.CACHE_FOLDER)) / f"{part.replace(':', '-')}.made"
 
@@ -213,10 +214,10 @@ def _mark(part: str) -> None:
 
 
 class _Worker:
-    """A process that compiles one part after another and reuses the kernels that it has loaded."""
+    """A process that compiles one part after another and reuses the kernels that it has already loaded."""
 
     def __init__(self, lines: SimpleQueue[tuple[_Worker, str]]) -> None:
-        """Start the process; its lines go to the queue, followed by `_ENDED` when it ends."""
+        """Start the process. Its output lines are added to the queue, followed by `_ENDED` when it ends."""
         self.part = ""
         self._game = ""
         self._process = subprocess.Popen(
@@ -233,7 +234,7 @@ class _Worker:
         lines.put((self, _ENDED))
 
     def compile_next(self, waiting: list[str]) -> None:
-        """Take a part from `waiting`, if possible of the same game as the last one; `part` is then its name, or ""."""
+        """Start the next part from `waiting`, preferably of the same game; `part` is its name (empty for none)."""
         self.part = ""
         if not waiting:
             return
@@ -261,8 +262,8 @@ def _compile_parts(parts: Iterable[str]) -> None:
     """Compile one part after another and print the result of each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which ends this process
     kernel.silence_compile_notice()
-    gc.disable()  # Numba creates millions of objects: collection takes a tenth of the time of this short process
-    compile_cache.CompileLocks.patience = 600.0  # on a busy machine the other worker takes long, but does not stop
+    gc.disable()  # Numba creates millions of objects: collection takes a tenth of the run time
+    compile_cache.CompileLocks.patience = 600.0  # on a busy machine, the other worker may be slow, but it does not stop
     for part in parts:
         group, spec = _read(part.strip())
         try:
@@ -270,7 +271,7 @@ def _compile_parts(parts: Iterable[str]) -> None:
             print(_DONE, flush=True)
         except MissingExtraError:
             print(_MISSING_EXTRA, flush=True)
-        except Exception:  # the error appears again when the kernels are called
+        except Exception:  # the error occurs again when the kernels are called
             print(_FAILED, flush=True)
 
 

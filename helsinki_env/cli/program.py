@@ -1,7 +1,7 @@
-"""The program ``helsinki``: it handles signals from the start and tolerates broken or closed standard streams.
+"""Entry point of ``helsinki``, which handles signals from the start and tolerates broken or closed standard streams.
 
-Importing the packages takes seconds. Until the command itself handles Ctrl-C (`helsinki_env.utils.stopping`), there are
-no results to save, so a signal ends the process immediately with one line.
+Importing the packages takes a few seconds. Until the command itself handles Ctrl-C (`helsinki_env.utils.stopping`),
+there are no results to save, so a signal prints one line and ends the process immediately.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """End the process immediately. The code being imported could catch or mask a KeyboardInterrupt."""
+    """End the process immediately, because the code being imported could catch or mask a KeyboardInterrupt."""
     arguments = sys.argv[1:]
     name, again = " ".join(["helsinki", *arguments[:1]]), shlex.join(["helsinki", *arguments])
-    with suppress(OSError):  # the reader may be gone
+    with suppress(OSError):  # the reader may have exited
         os.write(2, f"{name}: interrupted: nothing saved; start again with: {again}\n".encode(errors="replace"))
     os._exit(128 + number)
 
 
 class _Output(io.RawIOBase):
-    """A standard stream whose errors do not stop a command: failed output is lost, and `problem` holds the reason."""
+    """A standard stream whose errors do not stop the command. Failed output is lost, and `problem` holds the reason."""
 
     def __init__(self, raw: Any, pipe_matters: bool) -> None:
         self.raw, self.pipe_matters = raw, pipe_matters
@@ -55,7 +55,7 @@ class _Output(io.RawIOBase):
 
 
 def _open_streams() -> None:
-    """Open closed standard streams; otherwise the next opened file would get their number and receive the output."""
+    """Reopen closed standard streams. Otherwise, the next opened file would reuse their number and get the output."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
@@ -72,7 +72,7 @@ def _open_streams() -> None:
 
 
 def _guarded(name: str, pipe_matters: bool) -> _Output | None:
-    """Keep errors of a standard stream from stopping this process; return None if the stream is redirected."""
+    """Prevent errors of a standard stream from stopping this process; return None if the stream is redirected."""
     stream = getattr(sys, name)
     if stream is not getattr(sys, f"__{name}__") or not isinstance(stream, io.TextIOWrapper):
         return None
@@ -92,10 +92,10 @@ def _guarded(name: str, pipe_matters: bool) -> _Output | None:
 
 
 def _status(status: int, output: _Output | None) -> int:
-    """Flush the output and return the exit status; 2 if some output is lost."""
+    """Flush the output and return the exit status, which is 2 if some output was lost."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader is gone
+    except BrokenPipeError:  # the reader has exited
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if output is None or output.problem is None:
         return status

@@ -1,4 +1,4 @@
-"""Progress display on the error stream: a bar, or an occasional line."""
+"""Progress display on standard error: a progress bar, or occasional lines."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from helsinki_env.utils.terminal import plain_console
 
-#: Seconds before the progress display appears.
+#: Delay before the progress display appears, in seconds.
 _PATIENCE = 2.0
-#: Seconds between two lines if no bar can be drawn: in files, and on terminals without cursor movement.
+#: Seconds between two lines where no bar can be drawn: in files, and on terminals without cursor movement.
 _LINES = 30.0
-#: Minimum seconds and reports over which the rate is averaged: it adapts to slower players but does not jump with every
-#: report of a very slow one.
+#: Minimum time (in seconds) and number of reports over which the rate is averaged. It adapts to slower players but does
+#: not jump with every report of a very slow player.
 _RECENT, _FEW = 120.0, 16
 
 
 class Pace:
-    """The recent rate of progress, because the first items are often much faster than the others."""
+    """The recent rate of progress. The first items are often much faster, so an overall average would be misleading."""
 
     def __init__(self, started: float) -> None:
         self._done, self._seen = 0, deque([(started, 0)])
 
     def add(self, now: float, count: int) -> None:
-        """Add a number of items that finished at the time `now`, in seconds."""
+        """Record that a number of items finished at the time `now`, in seconds."""
         self._done += count
         self._seen.append((now, self._done))
         while len(self._seen) > _FEW + 1 and self._seen[1][0] <= now - _RECENT:
             self._seen.popleft()
 
     def rate(self, now: float) -> float:
-        """Return the number of finished items per second, 0 while it is unknown."""
+        """Return the number of finished items per second, or 0 if it is not known yet."""
         then, before = self._seen[0]
         return (self._done - before) / (now - then) if now > then else 0.0
 
 
 class ProgressDisplay:
-    """Shows the number of finished items, of `games` in total, after a short delay; `what` names the items."""
+    """Shows the number of finished items out of `games`, after a short delay; `what` is the noun for the items."""
 
     def __init__(self, games: int, what: str = "games") -> None:
         self.games, self.what, self.done, self.before = games, what, 0, 0
@@ -60,7 +60,7 @@ class ProgressDisplay:
         return self
 
     def resume(self, games: int) -> None:
-        """Add games of an earlier run, which do not count for the rate."""
+        """Add games from an earlier run, which do not count toward the rate."""
         with self.lock:
             self.done += games
             self.before += games
@@ -90,7 +90,7 @@ class ProgressDisplay:
         return self.progress
 
     def _rate(self) -> str:
-        """Return the rate and the remaining time as text, empty while they are unknown."""
+        """Return the rate and the remaining time as text, or an empty string while they are unknown."""
         rate = self.pace.rate(time.monotonic())
         if not rate:
             return ""

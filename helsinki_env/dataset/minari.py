@@ -1,4 +1,4 @@
-"""A dataset as one of Minari, for the single-agent environment: an episode for each seat of each game."""
+"""Convert a dataset to a Minari dataset for the single-agent environment, with one episode per seat and game."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["check_dataset_id", "write_minari"]
 
 
 def check_dataset_id(dataset_id: str) -> None:
-    """Raise DatasetError if an id is invalid, or a Minari dataset with this id exists."""
+    """Raise DatasetError if an id is invalid or a Minari dataset with this id already exists."""
     try:
         parse_dataset_id(dataset_id)
     except (TypeError, ValueError):  # Minari converts a missing version to a number
@@ -42,18 +42,18 @@ def check_dataset_id(dataset_id: str) -> None:
 
 
 def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], None] = lambda games: None) -> int:
-    """Write a dataset as one of Minari, shard by shard, and return its number of episodes.
+    """Convert a dataset to a Minari dataset, shard by shard, and return the number of episodes.
 
-    The opponents of its environment are the player of the games if there is only one and its name runs no code, else
-    random. If writing is interrupted, the incomplete Minari dataset is deleted.
+    If a single player played all games and its name runs no code, it is the opponent in the environment of the Minari
+    dataset; otherwise, the opponents are random. If the function is interrupted, it deletes the incomplete dataset.
 
     Args:
         folder: folder of a complete dataset.
-        dataset_id: a new id, such as ``"games/net-v0"``; see Minari for the folder.
-        progress: called with the number of games in each shard.
+        dataset_id: a new id, such as ``"games/net-v0"``; Minari determines the folder.
+        progress: called after each shard with its number of games.
 
     Raises:
-        DatasetError: for an invalid or existing id, and for a file that is missing or has changed.
+        DatasetError: if the id is invalid or already exists, or a file is missing or has changed.
     """
     check_dataset_id(dataset_id)
     dataset = Dataset(folder)
@@ -88,7 +88,7 @@ def _deleted_on_error(dataset_id: str) -> Iterator[None]:
 
 
 def _episodes(record: Record) -> Iterator[EpisodeBuffer]:
-    """Yield the episode of each seat: its actions, and its observation at the end, where the mask is all ones."""
+    """Yield the episode of each seat: its actions, and its final observation, whose mask is all ones."""
     rows, final = record_transitions(record), replay(record)
     for seat in range(len(record.players)):
         mine = rows["seat"] == seat

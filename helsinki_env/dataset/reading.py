@@ -1,4 +1,4 @@
-"""Read a dataset: its card, its transitions as arrays, and the records of its games."""
+"""Read a dataset: the dataset card, the transitions as arrays, and the game records."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["Dataset"]
 
 
 class Dataset:
-    """A dataset in a folder, complete or not.
+    """A complete or incomplete dataset in a folder.
 
     Args:
-        folder: the folder, written by ``helsinki dataset``.
+        folder: dataset folder, as written by ``helsinki dataset``.
 
     Attributes:
-        card: the content of dataset.json.
+        card: the contents of dataset.json.
 
     Raises:
-        DatasetError: if there is no dataset.
+        DatasetError: if the folder does not contain a dataset.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -41,14 +41,14 @@ class Dataset:
     def batches(
         self, columns: Sequence[str] | None = None, shards: Sequence[int] | None = None
     ) -> Iterator[dict[str, npt.NDArray[Any]]]:
-        """Yield the transitions of up to 25 games at a time: arrays with a row for each action, keyed by column.
+        """Yield the transitions of up to 25 games at a time, as a dict of column arrays with one row per action.
 
         Args:
-            columns: names of the columns; None: all.
-            shards: indices of the shards, in the order to read them; None: all.
+            columns: names of the columns to read; None reads all columns.
+            shards: indices of the shards to read, in this order; None reads all shards.
 
         Raises:
-            DatasetError: for an unknown column, and for a file that is missing or has changed.
+            DatasetError: if a column is unknown, or a file is missing or has changed.
         """
         known = {column["name"]: (column["dtype"], column["shape"]) for column in self.card["columns"]}
         names = list(known) if columns is None else list(columns)
@@ -61,12 +61,12 @@ class Dataset:
                     yield {name: _numpy(table[name], *known[name]) for name in names}
 
     def records(self, shards: Sequence[int] | None = None) -> Iterator[Record]:
-        """Yield the record of each game; `shards` and errors as for `batches`."""
+        """Yield the record of each game. `shards` and the errors are the same as for `batches`."""
         for path in self._files("games", shards):
             yield from read_records(path)
 
     def _files(self, kind: str, shards: Sequence[int] | None) -> Iterator[Path]:
-        """Yield the files of some shards, each after comparing its checksum."""
+        """Yield the files of some shards, verifying the checksum of each."""
         entries = self.card["shards"]
         for entry in entries if shards is None else [entries[number] for number in shards]:
             name = next(name for name in entry["files"] if name.startswith(kind))

@@ -1,4 +1,4 @@
-"""The rows of a dataset, one transition for each action of a game; and the game as a trajectory of OpenSpiel."""
+"""Convert games to dataset rows, with one transition per action, and to OpenSpiel trajectories."""
 
 from __future__ import annotations
 
@@ -23,20 +23,23 @@ __all__ = ["Column", "DatasetError", "dataset_columns", "openspiel_trajectory", 
 
 
 class DatasetError(UserError):
-    """A dataset that cannot be written or read; the message gives value found, value expected and remedy."""
+    """Raised if a dataset cannot be written or read.
+
+    The message states the value found, the value expected and the remedy.
+    """
 
 
 class Column(NamedTuple):
     """A column of a dataset."""
 
     name: str
-    dtype: str  # NumPy's name; str for text
+    dtype: str  # NumPy dtype name; str for text
     shape: tuple[int, ...]  # of one row
     content: str
 
 
 def dataset_columns(config: Any, evaluator: str | None = None) -> tuple[Column, ...]:
-    """Return the columns of a dataset of games with a configuration, and with the values of an evaluator."""
+    """Return the columns of a dataset for a configuration, including those of an evaluator if there is one."""
     features, ids = spec_of(config).observation_size(config), spec_of(config).num_actions(config)
     columns = (
         Column("game", "int64", (), "number of the game in the dataset"),
@@ -62,12 +65,13 @@ def _write_rewards(t: Any, states: Any, reward: Any, out: Any) -> None:
 
 
 def record_transitions(record: Record, number: int = 0, evaluator: str | None = None) -> dict[str, npt.NDArray[Any]]:
-    """Return the transitions of a finished game: for each of `dataset_columns` an array with a row for each action.
+    """Return the transitions of a finished game: an array with one row per action for each of `dataset_columns`.
 
     Args:
-        record: the game record.
-        number: number of the game in the dataset.
-        evaluator: name of the player that evaluates the actions, such as ``"net+search:100"``; None: no values.
+        record: record of the game.
+        number: index of the game in the dataset.
+        evaluator: name of the player that evaluates the actions, such as ``"net+search:100"``; None adds no
+            evaluations.
 
     Raises:
         RecordError: if the record cannot be replayed.
@@ -96,7 +100,7 @@ _make_evaluator = lru_cache(maxsize=8)(make_player)
 
 
 def _evaluations(record: Record, rows: dict[str, Any], evaluator: str) -> dict[str, npt.NDArray[np.float32]]:
-    """Return the columns of an evaluator; its random keys are those that `helsinki play` uses for the same seed."""
+    """Return the evaluator's columns. Its random keys are the ones that `helsinki play` uses for the same seed."""
     seats = rows["seat"].tolist()
     keys = np.array([seat_key(record.seed, seat, seats[:i].count(seat)) for i, seat in enumerate(seats)], np.uint64)
     player, actions = _make_evaluator(evaluator, record.config), rows["action"].astype(np.int64)
@@ -110,10 +114,10 @@ def _evaluations(record: Record, rows: dict[str, Any], evaluator: str) -> dict[s
 
 
 def openspiel_trajectory(record: Record, rows: dict[str, npt.NDArray[Any]]) -> str:
-    """Return a game, given its transitions, as the JSON that ``pyspiel.Trajectory`` reads, without a line end.
+    """Convert a game's transitions to the JSON format of ``pyspiel.Trajectory``, without a trailing newline.
 
     Raises:
-        DatasetError: if `helsinki_env.openspiel` has no parameters for the game.
+        DatasetError: if `helsinki_env.openspiel` cannot represent the game.
     """
     config, spec = record.config, record.spec
     if any(config.denied) or record.stream or record.episode:

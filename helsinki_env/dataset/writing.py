@@ -1,4 +1,4 @@
-"""Write a dataset: the missing shards in worker processes, the card after each shard, and the page at the end."""
+"""Write a dataset: missing shards in worker processes, the dataset card after each shard, and the README at the end."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ with requires_extra("stats"):
 __all__ = ["CARD", "FreshGames", "RecordedGames", "file_sha256", "write_dataset"]
 
 CARD = "dataset.json"
-"""File name of the card."""
-#: Format version of the card.
+"""File name of the dataset card."""
+#: Format version of the dataset card.
 _FORMAT = 1
-#: Games in a row group: a process holds only these in memory as arrays.
+#: Number of games in a row group; a process holds only these games in memory as arrays.
 _GROUP_GAMES = 25
 
 
 class FreshGames:
-    """Games to play: a plan with one matchup, whose work units are the shards."""
+    """New games to play, defined by a plan with one matchup whose work units are the shards."""
 
     def __init__(self, plan: Plan) -> None:
         (table,) = plan.tables
@@ -62,7 +62,7 @@ class FreshGames:
         self.facts = {"players": list(table.players), "seed": plan.seed, "player_files": self._files}
 
     def shards(self, size: int) -> Iterator[tuple[int, Callable[[], list[Record]]]]:
-        """Yield for each shard its number of games, and a function that returns their records in any process."""
+        """Yield, for each shard, its number of games and a function that returns their records in any process."""
         for unit in self.plan.chunks:
             yield self.plan.games_of([unit]), partial(_play, self.plan, unit, self._files)
 
@@ -72,10 +72,10 @@ def _play(plan: Plan, unit: WorkUnit, files: Mapping[str, str]) -> list[Record]:
 
 
 class RecordedGames:
-    """Games from the folder of a tournament or from a file of records.
+    """Recorded games, from a tournament folder or a file of records.
 
-    Raises DatasetError if there are none, one is unfinished, or they have several configurations (actions denied to
-    single seats may differ); ArenaError or RecordError for an invalid source.
+    Raises DatasetError if there are no games, a game is unfinished, or the configurations differ (except in the denied
+    actions). Raises ArenaError or RecordError if the source is invalid.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -98,7 +98,7 @@ class RecordedGames:
         self.facts = {"players": sorted(players), "records": self.path.name, "sha256": sha256.hexdigest()}
 
     def shards(self, size: int) -> Iterator[tuple[int, Callable[[], list[Record]]]]:
-        """Yield for each shard its number of games, and a function that returns their records in any process."""
+        """Yield, for each shard, its number of games and a function that returns their records in any process."""
         records = self._records()
         while lines := [record.to_json() for record in islice(records, size)]:
             yield len(lines), partial(_parse, lines)
@@ -113,17 +113,17 @@ def _parse(lines: list[str]) -> list[Record]:
 
 @dataclass(frozen=True)
 class _Shard:
-    """A shard to write in any process; see `write_dataset`."""
+    """A shard, which any process can write (see `write_dataset`)."""
 
     number: int
-    first: int  # number of its first game
+    first: int  # index of its first game
     records: Callable[[], list[Record]]
     columns: tuple[Column, ...]
     evaluator: str | None
     openspiel: bool
 
     def write(self, folder: Path) -> dict[str, Any]:
-        """Write the files of the shard and return its entry in the card."""
+        """Write the files of the shard and return its entry for the dataset card."""
         records, rows, lines = self.records(), 0, list[str]()
         schema = pa.schema([(column.name, _arrow_type(column)) for column in self.columns])
         files = {f"games-{self.number:05d}.jsonl": [record.to_json() for record in records]}
@@ -155,13 +155,13 @@ def _arrow_type(column: Column) -> Any:
 
 
 def _arrow(column: Column, games: list[dict[str, Any]]) -> Any:
-    """Return a column of some games as an Arrow array."""
+    """Convert a column of several games to an Arrow array."""
     values = pa.array(np.concatenate([game[column.name] for game in games]).reshape(-1))
     return pa.FixedSizeListArray.from_arrays(values, *column.shape) if column.shape else values
 
 
 def file_sha256(path: Path) -> str:
-    """Return the checksum of a file, 64 hexadecimal digits."""
+    """Return the SHA-256 checksum of a file, as 64 hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -177,22 +177,22 @@ def write_dataset(
     resumed: Callable[[int], None] = lambda games: None,
     progress: Callable[[int], None] = lambda games: None,
 ) -> dict[str, Any]:
-    """Write the missing shards of a dataset, and return its card.
+    """Write the missing shards of a dataset, and return the dataset card.
 
     Args:
-        source: the games.
-        folder: folder of the dataset; created if it does not exist.
-        command: the command that writes the dataset, for the card.
-        shard_games: number of games in a shard.
-        evaluator: name of the player that evaluates the actions; None: no values.
-        openspiel: whether to write OpenSpiel's trajectories, too.
+        source: the new or recorded games.
+        folder: dataset folder, which is created if it does not exist.
+        command: the command that writes the dataset, which is stored in the card.
+        shard_games: number of games per shard.
+        evaluator: name of the player that evaluates the actions; None adds no evaluations.
+        openspiel: whether to also write OpenSpiel trajectories.
         processes: number of worker processes.
-        resumed: called once with the number of games in the existing shards.
-        progress: called with the number of games in each new shard.
+        resumed: called once, with the number of games in the existing shards.
+        progress: called after each new shard with its number of games.
 
     Raises:
-        DatasetError: if the folder holds something else, a file has changed, or another process writes there.
-        PlayerError, ArenaError, RecordError: (ValueErrors) if the games cannot be played or read.
+        DatasetError: if the folder contains other files, a file has changed, or another process is writing to it.
+        PlayerError, ArenaError, RecordError: if the games cannot be played or read; all are ValueErrors.
     """
     folder, spec, columns = Path(folder), spec_of(source.config), dataset_columns(source.config, evaluator)
     head: dict[str, Any] = {
@@ -243,7 +243,7 @@ def _write_card(folder: Path, head: dict[str, Any], shards: dict[int, dict[str, 
 
 
 def _existing(folder: Path, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """Return the entries of the complete shards in a folder by number, after comparing the card and the files."""
+    """Check the card and files in a folder, and return the card entries of the complete shards by shard number."""
     path, shards = folder / CARD, dict[int, dict[str, Any]]()
     if not path.exists():
         if found := sorted(one.name for one in folder.iterdir() if one.name != ".lock"):
@@ -268,7 +268,7 @@ def _existing(folder: Path, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
 
 
 def _write_shards(shards: Iterable[_Shard], folder: Path, processes: int) -> Generator[dict[str, Any]]:
-    """Write shards in worker processes; yield their entries in the order of completion."""
+    """Write shards in worker processes; yield their card entries in order of completion."""
     check_main(DatasetError)
     remaining, running = iter(shards), set[Future[dict[str, Any]]]()
     with _workers(processes) as pool:
@@ -285,7 +285,7 @@ def _write_shards(shards: Iterable[_Shard], folder: Path, processes: int) -> Gen
 
 @contextmanager
 def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Provide worker processes; terminate them after the block, even if it was interrupted."""
+    """Provide worker processes, which are terminated after the block, even if it was interrupted."""
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), init_worker_process)
     try:
@@ -302,7 +302,7 @@ def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _page(card: dict[str, Any]) -> str:
-    """Return the card as Markdown, with the header that dataset hubs read."""
+    """Return the dataset card as Markdown, with the metadata header that dataset hubs read."""
     rows = [
         f"| `{column['name']}` | {column['dtype']} | {tuple(column['shape']) or ''} | {column['content']} |"
         for column in card["columns"]

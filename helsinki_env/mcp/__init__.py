@@ -1,1 +1,1 @@
-"""A server for the Model Context Protocol: assistants play at tables that people can watch and join in a browser."""
+"""A Model Context Protocol server: assistants play games that people can watch and join in a browser."""

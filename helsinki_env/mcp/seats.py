@@ -1,4 +1,4 @@
-"""Seats that protocol clients play, connected to their tables like browser pages."""
+"""Seats played by protocol clients. They are connected to their tables in the same way as browser pages."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from helsinki_env.web.tables import GameTable, TableError
 
 _CODE = re.compile(r"([0-9a-f]{12})\.([A-Za-z0-9_-]{22})")
 MAX_CONNECTED = 64
-"""Maximum number of connected seats of unfinished games; a seat connects at its first call."""
+"""Maximum number of connected seats in unfinished games; a seat connects on its first call."""
 _POLL = 0.5
-"""Seconds after which a waiting call looks for actions that another process has saved."""
+"""Interval, in seconds, at which a waiting call checks for actions saved by another process."""
 
 
 class ToolError(UserError):
-    """A call is invalid, or is not possible now."""
+    """Raised if a call is invalid or not possible now."""
 
 
 def seat_code(table: GameTable, seat: int) -> str:
-    """Return the code of a seat, which names the table and proves the right to play the seat."""
+    """Return the code of a seat, which identifies the table and authorizes the client to play the seat."""
     return f"{table.name}.{table.chairs[seat].key}"
 
 
@@ -43,14 +43,14 @@ class _Connection(PageConnection):
 
 
 class _Events:
-    """The history of a table, updated at each call."""
+    """The history of a table, updated on each call."""
 
     def __init__(self) -> None:
         self._actions: list[int] = []
         self._history: GameHistory | None = None
 
     def lines(self, table: GameTable, seat: int, since: int) -> list[str]:
-        """Return the events that a seat has seen after the first `since` actions."""
+        """Return the events that a seat has observed after the first `since` actions."""
         taken = [decision.action for decision in table.decisions]
         if self._history is None or taken[: len(self._actions)] != self._actions:
             begin = GameTable(table.name, "", table.config, table.seed, table.chairs, start=table.start)
@@ -62,7 +62,7 @@ class _Events:
 
 
 class ClientSeat(NamedTuple):
-    """A connected seat."""
+    """A seat connected to its table."""
 
     session: TableSession
     page: _Connection
@@ -85,12 +85,12 @@ class ClientSeat(NamedTuple):
 
     @property
     def acts(self) -> bool:
-        """Whether it is the turn of the seat."""
+        """Whether it is this seat's turn."""
         return not self.game.done and self.game.seat == self.number
 
     @property
     def status(self) -> str:
-        """Whose turn it is, in a sentence."""
+        """A sentence that states whose turn it is."""
         if self.game.done:
             return "The game is over."
         if self.acts:
@@ -100,11 +100,11 @@ class ClientSeat(NamedTuple):
         return f"{turn} {stopped}".strip()
 
     def history(self, since: int) -> list[str]:
-        """Return the events after the first `since` actions, as the seat has seen them."""
+        """Return the events that the seat has observed after the first `since` actions."""
         return self.events.lines(self.table, self.number, since)
 
     async def wait(self, seconds: float) -> None:
-        """Wait until it is the turn of the seat, the game is over, or the player to move cannot continue."""
+        """Wait until it is this seat's turn, the game is over, or the player to move cannot continue."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         while not (self.acts or self.game.done or self.session.message) and (left := until - loop.time()) > 0:
@@ -116,14 +116,14 @@ class ClientSeat(NamedTuple):
 
 
 class ClientSeats:
-    """The connected seats of a server."""
+    """All connected seats of a server."""
 
     def __init__(self, sessions: TableSessions) -> None:
         self._sessions = sessions
         self._connected: dict[str, ClientSeat] = {}
 
     async def connect(self, code: str) -> ClientSeat:
-        """Return the seat of a code with the latest actions; raise ToolError for an unknown code or too many seats."""
+        """Return the seat of a code, up to date; raise ToolError for an unknown code or too many connected seats."""
         if code not in self._connected:
             store = self._sessions.store
             for other in [c for c, seat in self._connected.items() if seat.game.done or not store.has(seat.table.name)]:
@@ -137,7 +137,7 @@ class ClientSeats:
         seat = self._connected[code]
         try:
             seat.session.refresh()
-        except TableError:  # the table was removed
+        except TableError:  # the table was deleted
             await self._leave(code)
             raise
         return seat
@@ -156,7 +156,7 @@ class ClientSeats:
             raise unknown
         page = _Connection(mine[0])
         if not session.pages:
-            session.pace = 0.0  # no page is open
+            session.pace = 0.0  # no other page is open
         session.join(page)
         shared = [seat.events for seat in self._connected.values() if seat.session is session]
         return ClientSeat(session, page, shared[0] if shared else _Events())

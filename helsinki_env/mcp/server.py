@@ -1,4 +1,4 @@
-"""The protocol server, over standard input and output or over HTTP, with the browser pages in the same process."""
+"""The protocol server, over standard input and output or HTTP; the browser pages run in the same process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _INSTRUCTIONS = (
 
 
 def protocol_server(tools: Callable[[], TableTools]) -> Server[Any]:
-    """Return the protocol server; `tools` returns the tools, which exist once the pages have started."""
+    """Return the protocol server; `tools` is called to get the tools, which exist once the pages have started."""
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
         return types.ListToolsResult(
@@ -69,10 +69,10 @@ def protocol_server(tools: Callable[[], TableTools]) -> Server[Any]:
 def create_protocol_app(
     data: Path, address: str, token: str, *, page_token: str = "", players: tuple[str, ...] = ()
 ) -> tuple[Any, Server[Any]]:
-    """Return the ASGI application (the pages and, at `PATH`, the protocol) and the protocol server.
+    """Create the ASGI application (the pages and, at `PATH`, the protocol) and the protocol server.
 
-    Clients need `token` (empty: no protocol over HTTP), and pages need `page_token` (empty on loopback). Raises
-    StoreError if the database in the folder `data` cannot be used.
+    Clients must send `token`; if it is empty, the protocol is not served over HTTP. Pages must send `page_token`, which
+    is empty on loopback. Raises StoreError if the database in the folder `data` cannot be used.
     """
     guarded = create_app(ServerSettings(data, page_token, players))
     pages: FastAPI = guarded.app
@@ -88,7 +88,7 @@ def create_protocol_app(
 
 
 def _combined_lifespan(pages: Any, manager: StreamableHTTPSessionManager) -> Any:
-    """Return a lifespan of the application that also runs the manager."""
+    """Return a lifespan for the application that also runs the session manager."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
@@ -99,13 +99,13 @@ def _combined_lifespan(pages: Any, manager: StreamableHTTPSessionManager) -> Any
 
 
 class _Route:
-    """ASGI application that forwards authorized requests at `PATH` to the protocol, and all others to the pages."""
+    """ASGI application that forwards authorized requests at `PATH` to the protocol and all others to the pages."""
 
     def __init__(self, pages: FastAPI, manager: StreamableHTTPSessionManager, token: str) -> None:
         self._pages, self._manager, self._expected = pages, manager, f"Bearer {token}".encode()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Handle a request."""
+        """Forward or reject a request."""
         if scope["type"] != "http" or scope["path"].rstrip("/") != PATH:
             await self._pages(scope, receive, send)
             return
@@ -118,14 +118,14 @@ class _Route:
             return
         try:
             await self._manager.handle_request(scope, receive, send)
-        except HTTPException as problem:  # the body is too long or too slow
+        except HTTPException as problem:  # the body is too long, or takes too long to arrive
             await error_response(str(problem.detail), problem.status_code)(scope, receive, send)
 
 
 async def serve(app: Any, listening: socket.socket, server: Server[Any] | None) -> None:
-    """Serve the application until a signal arrives.
+    """Serve the application until a signal stops it.
 
-    With a protocol server, also serve the protocol over standard input and output, until the input ends.
+    If a protocol server is given, also serve the protocol over standard input and output until the input ends.
     """
     web = bounded_server(app, compresses=True)
     if server is None:

@@ -1,4 +1,4 @@
-"""The tools of the server: descriptions and implementations. Each call is validated before anything changes."""
+"""Descriptions and implementations of the server's tools. Each call is validated before anything changes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from helsinki_env.web.uploads import read_record
 
 CLIENT = "you"
-"""The player name of a protocol client."""
+"""Player name for a seat that is played by a protocol client."""
 _MAX_WAIT = 60.0
 _DEFAULT_WAIT = 30.0
 _MAX_RECORD = 60_000
 """Maximum length of a game record, in characters."""
 MAX_EVALUATIONS = 256
-"""Maximum number of evaluations that the clients at a table may request."""
+"""Maximum number of evaluations that the clients at one table may request."""
 MAX_ANALYSES = 2
 """Maximum number of games analyzed in parallel."""
 _BATCH = 16
@@ -53,7 +53,7 @@ _SIMULATIONS = {
 
 
 class ToolDescription(NamedTuple):
-    """A tool as clients see it."""
+    """The description of a tool that clients receive."""
 
     text: str
     properties: dict[str, dict[str, Any]]  # JSON Schema of each argument
@@ -68,7 +68,7 @@ class ToolDescription(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The answer of a tool: text and structured data."""
+    """The result of a tool call: text and structured data."""
 
     text: str
     data: dict[str, Any]
@@ -147,11 +147,11 @@ TOOLS = {
         ("record",),
     ),
 }
-"""All tools, by name."""
+"""Descriptions of all tools, by name."""
 
 
 class TableTools:
-    """The tools of a server with pages at `address`, which need `page_token` unless it is empty."""
+    """The tools of a server whose pages are at `address` and require `page_token` unless it is empty."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class TableTools:
         """Call a tool.
 
         Raises:
-            ValueError: if the call is invalid or impossible now; nothing has changed.
+            ValueError: if the call is invalid or not possible now; the table is left unchanged.
             RuntimeError: if an evaluator fails.
         """
         if name not in TOOLS:
@@ -226,7 +226,7 @@ class TableTools:
         return self._made(table, names)
 
     def _made(self, table: GameTable, names: list[str]) -> Answer:
-        """Return the codes and links of a new table."""
+        """Return the seat codes and links of a new table."""
         seats: list[dict[str, Any]] = []
         lines = [f"Table {table.name} has started."]
         token = f"&token={self._page_token}" if self._page_token else ""
@@ -268,7 +268,7 @@ class TableTools:
             data["action"].fail("the id, words or notation of a legal action")
         known = data["number"].integer(0) if data["number"].is_present else None
         seat = await self._seat(data)
-        if not seat.acts:  # before the parser, whose errors list the legal actions
+        if not seat.acts:  # check this before parsing, because errors of the parser list the legal actions
             raise ToolError(f"seat: {seat.status} Expected your turn; wait with observe.")
         if known is not None:
             seat.table.check_number(known)
@@ -338,19 +338,19 @@ class TableTools:
 
 
 def _specs() -> list[GameSpec]:
-    """Return the games with pages, the default game first."""
+    """Return the games that can be played in a browser, with the default game first."""
     specs = sorted(map(spec_by_name, game_names()), key=lambda spec: not spec.is_default)
     return [spec for spec in specs if spec.list_ui_actions is not None]
 
 
 def _spec(data: Node) -> GameSpec:
-    """Return the game that a call names, or the default game."""
+    """Return the game named in a call, or the default game."""
     names = [spec.name for spec in _specs()]
     return browser_game(data.get("game", names[0]).choice(names))
 
 
 def _simulations(data: Node) -> int:
-    """Return the number of simulations in a call."""
+    """Return the number of simulations requested in a call."""
     found = data.get("simulations", 0)
     number = found.integer(0)
     if number not in (0, *SIMULATIONS):
@@ -359,7 +359,7 @@ def _simulations(data: Node) -> int:
 
 
 def _chair(seat: int, name: str, rated: bool) -> SeatAssignment:
-    """Return the occupant of a seat; clients and people get their own keys."""
+    """Return the occupant of a seat; clients and people each get their own key."""
     if name not in (CLIENT, HUMAN):
         return SeatAssignment(name, name, rated=rated)
     shown = f"Player {seat + 1}" if name == HUMAN else f"Assistant {seat + 1}"
@@ -367,7 +367,7 @@ def _chair(seat: int, name: str, rated: bool) -> SeatAssignment:
 
 
 def _state(seat: ClientSeat) -> dict[str, Any]:
-    """Return the data that all answers about a table share."""
+    """Return the data included in every result about a table."""
     return {
         "player": seat.number,
         "number": seat.table.number,
@@ -377,7 +377,7 @@ def _state(seat: ClientSeat) -> dict[str, Any]:
 
 
 def _worst_actions(record: Record, evaluations: list[Evaluation], evaluator: str) -> Answer:
-    """Return each player's mean regret, and the actions with the largest one."""
+    """Return each player's mean regret, and the actions with the largest regret."""
     found = summarize_evaluations(record, evaluations, evaluator)
     steps = [game for game, action in replay_steps(record) if action is not None]
     costs = [0.0 if cost is None else cost for cost in found.costs]

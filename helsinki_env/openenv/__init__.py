@@ -1,8 +1,8 @@
-"""Both games as OpenEnv environments: a server with players as opponents, and its client.
+"""OpenEnv environments for both games: a server with players as opponents, and its client.
 
     uvicorn helsinki_env.openenv.server:app --port 8000
 
-starts the server; `TextGameClient` connects to it. The extra ``openenv`` provides the framework.
+starts the server, and `TextGameClient` connects to it. The extra ``openenv`` installs the framework.
 """
 
 from helsinki_env.openenv.client import TextGameAction, TextGameClient, TextGameObservation, TextGameState

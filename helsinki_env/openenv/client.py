@@ -1,4 +1,4 @@
-"""The messages between client and server, and the client."""
+"""The client, and the messages that it exchanges with the server."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ with requires_extra("openenv"):
 
 
 class TextGameAction(Action):
-    """An answer of the model."""
+    """The model's answer, which names an action."""
 
     text: str = Field(max_length=100_000, description="Id, words or notation of a legal action, or a text with one.")
 
 
 class TextGameObservation(Observation):
-    """Text for the model to read."""
+    """The text that the model reads."""
 
     text: str = Field("", description="Rules at the start, events, position and legal actions; or an error.")
     legal_actions: list[str] = Field(default_factory=list, description="Legal actions, as id: words (notation).")
@@ -28,7 +28,7 @@ class TextGameObservation(Observation):
 
 
 class TextGameState(State):
-    """The state of an episode; it shows no cards."""
+    """The state of an episode, without any cards."""
 
     game: str = Field("", description="Name of the game.")
     player: int = Field(0, description="Seat of the model.")
@@ -40,7 +40,7 @@ class TextGameState(State):
 
 
 class TextGameClient(EnvClient[TextGameAction, TextGameObservation, TextGameState]):
-    """A connection to a server; each connection has its own episode.
+    """A client connected to a server; each connection has its own episode.
 
     with TextGameClient(base_url="http://localhost:8000").sync() as env:
         result = env.reset(seed=1, opponents=["greedy"])
@@ -48,15 +48,15 @@ class TextGameClient(EnvClient[TextGameAction, TextGameObservation, TextGameStat
     """
 
     def _step_payload(self, action: TextGameAction) -> dict[str, Any]:
-        """Return an action as plain data."""
+        """Return an action as a JSON-serializable dict."""
         return dict(action.model_dump())
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[TextGameObservation]:
-        """Return the result of a reset or a step."""
+        """Parse the result of a reset or a step."""
         done, reward = payload.get("done", False), payload.get("reward")
         observation = TextGameObservation(**{**payload["observation"], "done": done, "reward": reward})
         return StepResult(observation=observation, reward=reward, done=done)
 
     def _parse_state(self, payload: dict[str, Any]) -> TextGameState:
-        """Return the state of an episode."""
+        """Parse the state of an episode."""
         return TextGameState(**payload)

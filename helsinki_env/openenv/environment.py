@@ -1,4 +1,4 @@
-"""The environment: a model plays one seat, and players of the project play the others."""
+"""OpenEnv environment in which a model plays one seat and the project's players play the others."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _REWARDS = ("win", "rank", "margin")
 
 
 class TextGameEnvironment(Environment[TextGameAction, TextGameObservation, TextGameState]):
-    """A game in words against players; each step applies one action of the model.
+    """A text game against players, in which each step applies one action of the model.
 
-    `reset` takes the game and its settings. The reward is 0 until the game ends. The last reward is that of the
-    environment, or -1 for a forfeited game (see `TextGameEnv`).
+    The arguments of `reset` select the game and its settings. The reward is 0 until the game ends. The final reward is
+    the environment's reward, or -1 if the model forfeits (see `TextGameEnv`).
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
@@ -42,10 +42,10 @@ class TextGameEnvironment(Environment[TextGameAction, TextGameObservation, TextG
         """Start a game and return the first observation of the model.
 
         Args:
-            seed: seed of the deal and of the opponents; None: a random one.
-            episode_id: name of the episode; None: a new one.
+            seed: seed for the deal and the opponents; None selects a random seed.
+            episode_id: id of the episode; None generates a new id.
             settings: ``game``, ``opponents`` (names of players, default ``["heuristic"]``), ``player`` (seat of the
-                model, default 0), ``options`` (of the game), ``reward`` ("win", "rank" or "margin") and ``listed``
+                model, default 0), ``options`` (game options), ``reward`` ("win", "rank" or "margin") and ``listed``
                 (whether observations list the legal actions).
 
         Raises:
@@ -73,10 +73,10 @@ class TextGameEnvironment(Environment[TextGameAction, TextGameObservation, TextG
         return self._observe({})
 
     def step(self, action: TextGameAction, timeout_s: float | None = None, **settings: Any) -> TextGameObservation:
-        """Apply the model's answer, let the others act, and return the next observation.
+        """Apply the model's answer, let the opponents act, and return the next observation.
 
         Raises:
-            UserError: before the first reset, and after the end of a game.
+            UserError: if called before the first reset or after the end of a game.
         """
         if self._env is None or self._env.done:
             raise UserError("step: found no game, expected one that is not over; call reset()")
@@ -93,7 +93,7 @@ class TextGameEnvironment(Environment[TextGameAction, TextGameObservation, TextG
         return self._state
 
     def _observe(self, info: dict[str, Any]) -> TextGameObservation:
-        """Let the others act until it is the model's turn, and return the model's observation."""
+        """Let the opponents act until it is the model's turn, and return the model's observation."""
         env, seat = self._env, self._state.player
         assert env is not None
         while not env.done and (player := self._players[acting := env.game.seat]) is not None:

@@ -1,4 +1,4 @@
-"""The server's application, for Uvicorn: ``helsinki_env.openenv.server:app``."""
+"""The ASGI application of the server, ``helsinki_env.openenv.server:app``, for Uvicorn."""
 
 from __future__ import annotations
 

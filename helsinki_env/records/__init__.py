@@ -1,20 +1,20 @@
-"""Game records: deal, players, actions and result. A game is one line of JSON.
+"""Game records, which store the deal, players, actions and result of a game as one line of JSON.
 
 The seed determines the deal, and the actions (ids of the action table) determine everything else, so that a record can
-be replayed exactly. Every registered game has records (`helsinki_env.engine.spec`). The keys of a line:
+be replayed exactly. Every registered game (`helsinki_env.engine.spec`) supports records. A line has these keys:
 
 ============  ==========================================================================================
 (a game)      name of the game in lower case; the value is the version of its environment
 config        the configuration, as its `to_dict` writes it
-config_digest its `digest`: includes the contents of the component file
-seed, stream  identify the deal, as for `HelsinkiGame`
-episode       index of the game in that stream, as a batch environment counts them; 0 in most cases
+config_digest `digest` of the configuration, which includes the contents of the component file
+seed, stream  identify the deal, as in `HelsinkiGame`
+episode       index of the game in that stream, as counted by a batch environment; usually 0
 players       name of the player in each seat
-decisions     ids of the action table, in order
+decisions     actions in order, as ids of the action table
 scores        points of each seat; null if the game is unfinished
-ranking       seats, best first; null if unfinished. Not in games with shared ranks
-places        replaces ranking in those games: number of seats that did better, such as [0, 0, 2]
-digest        16 hexadecimal digits over everything else
+ranking       seats, best first; null if unfinished; absent in games with shared ranks
+places        for games with shared ranks: number of seats that did better, such as [0, 0, 2]
+digest        16 hexadecimal digits computed from all other keys
 ============  ==========================================================================================
 
     >>> from helsinki_env import HelsinkiGame
@@ -27,8 +27,8 @@ digest        16 hexadecimal digits over everything else
     >>> replay(Record.from_json(record.to_json())) == game
     True
 
-Files hold one record per line (JSON Lines). They are written under a temporary name and renamed, so an existing file is
-always complete, and an interrupted run leaves the previous file unchanged.
+Files contain one record per line (JSON Lines). A file is written under a temporary name and then renamed, so an
+existing file is always complete, and an interrupted run leaves the previous file unchanged.
 """
 
 from __future__ import annotations
@@ -68,32 +68,32 @@ __all__ = [
     "write_records",
 ]
 
-#: The keys between the game's name and the result.
+#: The keys between the name of the game and the result.
 _KEYS = ("config", "config_digest", "seed", "stream", "episode", "players", "decisions")
 
 
 class RecordError(UserError):
-    """A record is invalid. The message names the key, the value found, the value expected and the remedy.
+    """Raised if a record is invalid. The message states the key, the value found, the value expected and the remedy.
 
-    For records from a file, it begins with the file's name and the line.
+    For records from a file, the message begins with the file name and line number.
     """
 
 
 @dataclass(frozen=True)
 class Record:
-    """A game as data; see the module for the keys.
+    """A recorded game; the module docstring describes the keys.
 
     Attributes:
-        config: configuration of any game.
-        seed: seed of the deal, 0 to 2^64 - 1.
-        players: a name for each seat.
-        decisions: ids of the action table.
+        config: configuration of any registered game.
+        seed: seed for the deal, from 0 to 2^64 - 1.
+        players: name of the player in each seat.
+        decisions: actions in order, as ids of the action table.
         scores: points of each seat, or None if the game is unfinished.
         ranking: seats, best first, or None if the game is unfinished or has shared ranks.
         stream: see `HelsinkiGame`.
         episode: index of the game in the stream.
-        places: number of seats that did better than each, or None if the game is unfinished. Equivalent to the ranking
-            if there is one: either may be given, and the other follows.
+        places: number of seats that did better than each seat, or None if the game is unfinished. Equivalent to the
+            ranking, if there is one: if only one of the two is given, the other is derived from it.
 
     Raises:
         RecordError: if a value is invalid. Only `replay` checks whether the actions are legal.
@@ -110,7 +110,7 @@ class Record:
     places: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Validate every value."""
+        """Validate all values."""
         try:
             spec = self.spec
         except ValueError as problem:
@@ -136,7 +136,7 @@ class Record:
 
     @property
     def spec(self) -> GameSpec:
-        """The game of the record."""
+        """Specification of the recorded game."""
         return spec_of(self.config)
 
     def _places(self, spec: GameSpec) -> tuple[int, ...]:
@@ -150,7 +150,7 @@ class Record:
         return places
 
     def _ranking(self) -> tuple[int, ...]:
-        """Return the seats in the order of their ranks; set `places` if only the ranking is given."""
+        """Return the seats in order of rank; set `places` if only the ranking is given."""
         if self.ranking is None:
             return tuple(seats_by_rank(self.places or ()))
         seats = range(self.config.num_players)
@@ -186,13 +186,13 @@ class Record:
         stream: int = 0,
         episode: int = 0,
     ) -> Record:
-        """Return the record of a game from its seed and its actions.
+        """Create the record of a game from its seed and actions.
 
         Args:
-            game: the game in its current state; if it is over, the record includes its scores and ranks.
-            seed: seed of the deal, together with `stream` and `episode`.
-            players: a name for each seat.
-            decisions: all actions so far.
+            game: the game in its current state; if it is over, the record includes the scores and ranks.
+            seed: seed for the deal, together with `stream` and `episode`.
+            players: name of the player in each seat.
+            decisions: all actions taken so far, in order.
             stream: see `HelsinkiGame`.
             episode: index of the game in the stream.
         """
@@ -209,17 +209,17 @@ class Record:
 
     @property
     def finished(self) -> bool:
-        """Whether the game was played to its end."""
+        """Whether the game was played to the end."""
         return self.scores is not None
 
     def _repr_html_(self) -> str | None:
-        """Return the game viewer for a notebook; None, which shows text, for a game without drawings."""
-        from helsinki_env.records.animation import page, sandboxed_frame  # animation imports records
+        """Return the game viewer for notebooks, or None (which shows text) if the game has no drawings."""
+        from helsinki_env.records.animation import page, sandboxed_frame  # animation imports this module
 
         return None if self.spec.render is None else sandboxed_frame(page(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record as plain data; see the module for the keys."""
+        """Return the record as a JSON-serializable dict; the module docstring describes the keys."""
         spec = self.spec
         key = _result_key(spec)
         result = getattr(self, key)
@@ -239,15 +239,16 @@ class Record:
         return data
 
     def to_json(self) -> str:
-        """Return the record as one line of JSON, without a line end; `from_json` is the inverse."""
+        """Return the record as one line of JSON, without a trailing newline. `from_json` is the inverse."""
         return json.dumps(self.to_dict(), separators=(",", ":"))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Record:
-        """Return the record that `to_dict` wrote.
+        """Create a record from the output of `to_dict`.
 
         Raises:
-            RecordError: if the data is invalid; names the key, the value found, the value expected and the remedy.
+            RecordError: if the data is invalid. The message states the key, the value found, the value expected and the
+                remedy.
         """
         data = Node.of(data, RecordError, "record").mapping()
         spec = _game_of(data)
@@ -270,10 +271,10 @@ class Record:
 
     @classmethod
     def from_json(cls, line: str) -> Record:
-        """Return the record that `to_json` wrote.
+        """Create a record from the output of `to_json`.
 
         Raises:
-            RecordError: as in `from_dict`, and if the text is not JSON.
+            RecordError: if the text is not valid JSON, or as in `from_dict`.
         """
         try:
             data = parse_json(line, RecordError, what="record")
@@ -283,17 +284,17 @@ class Record:
 
 
 def _result_key(spec: GameSpec) -> str:
-    """Return the key for the result in a game's records: ``places`` if ranks may be shared."""
+    """Return the result key in records of this game: ``places`` if ranks may be shared, otherwise ``ranking``."""
     return "places" if spec.allows_ties else "ranking"
 
 
 def seats_by_rank(places: Sequence[int]) -> list[int]:
-    """Return the seats in the order of their ranks."""
+    """Return the seats in order of rank."""
     return sorted(range(len(places)), key=places.__getitem__)
 
 
 def _game_of(data: Node) -> GameSpec:
-    """Return the game of a record, whose name is one of the keys."""
+    """Return the game of a record; its name is one of the record's keys."""
     known = sorted(game_names())
     names = [name for name in known if data[name].is_present]
     if len(names) != 1:
@@ -303,7 +304,7 @@ def _game_of(data: Node) -> GameSpec:
 
 
 def record_digest(data: Mapping[str, Any]) -> str:
-    """Return the value of the key `digest` of a record."""
+    """Return the value of a record's key `digest`."""
     content = {key: value for key, value in data.items() if key != "digest"}
     try:
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
@@ -317,7 +318,7 @@ _config_digest = lru_cache(maxsize=32)(lambda config: config.digest)
 
 @lru_cache(maxsize=32)
 def _read_config(game: str, text: str, digest: str) -> Any:
-    """Return the configuration of a game, cached because the records of a file have few distinct ones."""
+    """Return the configuration of a game. Results are cached, because a file has few distinct configurations."""
     config = spec_by_name(game).config.from_dict(parse_json(text, RecordError)["config"])
     if config.digest != digest:
         remedy = f"the component file {config.components!r} has changed; restore it"
@@ -326,7 +327,7 @@ def _read_config(game: str, text: str, digest: str) -> Any:
 
 
 def initial_game(record: Record) -> Any:
-    """Return the game of a record before its first action, a `BoardGame`."""
+    """Return the game of a record before its first action, as a `BoardGame`."""
     game = record.spec.game(record.config, seed=record.seed, stream=record.stream)
     if record.episode:
         keys = (np.array([seed_to_uint64(n)], np.uint64) for n in (record.seed, record.stream, record.episode))
@@ -335,10 +336,10 @@ def initial_game(record: Record) -> Any:
 
 
 def replay_steps(record: Record) -> Iterator[tuple[Any, int | None]]:
-    """Yield a copy of the game before each action with that action, and finally the game after the last one with None.
+    """Yield (game, action) pairs: a copy of the game before each action, then the final game with None.
 
     Raises:
-        RecordError: if an action is illegal, or the result differs from that of the record.
+        RecordError: if an action is illegal, or the result differs from the one in the record.
     """
     game = initial_game(record)
     for i, action in enumerate(record.decisions):
@@ -350,7 +351,7 @@ def replay_steps(record: Record) -> Iterator[tuple[Any, int | None]]:
 
 @kernel
 def _play(t: Any, states: Any, decisions: Any, mask: Any) -> Any:
-    """Apply the actions, int64 (n,), to the game in `states`; return the index of the first illegal one, or n."""
+    """Apply the actions, int64 (n,), to the game in `states`; return the index of the first illegal action, or n."""
     g = states[0]
     for i in range(len(decisions)):
         write_mask(t, g, mask)
@@ -361,10 +362,10 @@ def _play(t: Any, states: Any, decisions: Any, mask: Any) -> Any:
 
 
 def replay(record: Record) -> Any:
-    """Return the game after the last action of a record, a `BoardGame`.
+    """Return the game after the last action of a record, as a `BoardGame`.
 
     Raises:
-        RecordError: if an action is illegal, or the result differs from that of the record.
+        RecordError: if an action is illegal, or the result differs from the one in the record.
     """
     game = initial_game(record)
     decisions = np.array(record.decisions, np.int64)
@@ -399,15 +400,15 @@ def _check_result(record: Record, game: BoardGame) -> None:
 
 
 MAX_LINE = 2**20
-"""Maximum number of characters in a record; a long game takes a few thousand."""
+"""Maximum number of characters in a record; a long game has a few thousand."""
 
 
 def read_records(path: str | Path) -> Iterator[Record]:
-    """Yield the records of a file, one per line; blank lines are skipped.
+    """Yield the records in a file, one per line; blank lines are skipped.
 
     Raises:
-        RecordError: if the file does not exist or a record is invalid; names file, line, key, value found, value
-            expected and the remedy.
+        RecordError: if the file does not exist or a record is invalid. The message states the file, line, key, value
+            found, value expected and the remedy.
     """
     path = Path(path)
     try:
@@ -428,7 +429,7 @@ def read_records(path: str | Path) -> Iterator[Record]:
         raise
     except UnicodeDecodeError:
         raise RecordError(f"{shorten(path)}: found binary data, expected one record in JSON per line") from None
-    except (OSError, ValueError) as problem:  # ValueError: an invalid file name
+    except (OSError, ValueError) as problem:  # ValueError: the file name is invalid
         reason = getattr(problem, "strerror", None) or problem
         raise RecordError(
             f"{shorten(path)}: cannot be read: {reason}; helsinki simulate --out writes records"
@@ -436,15 +437,15 @@ def read_records(path: str | Path) -> Iterator[Record]:
 
 
 def write_records(path: str | Path, records: Iterable[Record], *, append: bool = False) -> int:
-    """Write records to a file, one per line, all or none; return their number.
+    """Write records to a file, one per line, either all or none; return the number of records.
 
     Args:
-        path: the file; its folder is created if it does not exist.
-        records: the records.
-        append: append to the file instead of replacing it.
+        path: the file to write; its folder is created if it does not exist.
+        records: the records to write.
+        append: whether to append to the file instead of replacing it.
 
     Raises:
-        RecordError: if the file cannot be written, another process is writing to it, or its contents end within a line.
+        RecordError: if the file cannot be written, another process is writing to it, or its last line is incomplete.
     """
     count = 0
     with RecordWriter(path, append=append) as writer:
@@ -455,19 +456,19 @@ def write_records(path: str | Path, records: Iterable[Record], *, append: bool =
 
 
 class _Discarded(Exception):  # noqa: N818  # not an error
-    """Discard the written records."""
+    """Raised to discard the records written so far."""
 
 
 class RecordWriter:
-    """Writes records one by one; the file replaces the previous one when the block ends without an error.
+    """Writes records one by one, and replaces the previous file when the block ends without an error.
 
-    A file has one writer at a time. Other arguments and errors: see `write_records`.
+    Only one writer at a time may use a file. For the other arguments and the errors, see `write_records`.
 
         with RecordWriter("games.jsonl") as writer:
             writer.write(record)
 
     Args:
-        follow: if the path is a symbolic link, replace its target instead of the link.
+        follow: whether to replace the target of a symbolic link instead of the link itself.
     """
 
     def __init__(self, path: str | Path, *, append: bool = False, follow: bool = True) -> None:
@@ -507,20 +508,20 @@ class RecordWriter:
         self._file.write(record.to_json().encode() + b"\n")
 
     def copy(self, lines: Iterable[bytes]) -> None:
-        """Write records that are already lines."""
+        """Write records that are already JSON lines."""
         self._file.writelines(lines)
 
     def finish(self) -> None:
-        """Save the file; nothing can be written afterwards."""
+        """Save and close the file."""
         self._stack.close()
 
     def discard(self) -> None:
-        """Leave the previous file unchanged; nothing can be written afterwards."""
+        """Close the file without saving, which leaves the previous file unchanged."""
         with suppress(_Discarded), self._stack:
             raise _Discarded
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Save the file, or remove the temporary file after an error."""
+        """Save the file or, after an error, remove the temporary file."""
         self._stack.__exit__(kind, error, trace)

@@ -1,7 +1,7 @@
-"""Convert a game record to an animation (plain data for the viewer), or to a standalone page.
+"""Convert a game record to an animation (JSON-serializable data for the viewer) or a standalone page.
 
-An animation stores each distinct picture element once, and each picture as the difference from the previous one. It
-takes less than 1 MB instead of 35 MB.
+An animation stores each distinct picture element once, and each picture as the difference from the previous one. This
+reduces its size from 35 MB to less than 1 MB.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from helsinki_env.utils.markdown import printable
 __all__ = ["VIEWER", "GameEvaluation", "make_animation", "page", "sandboxed_frame", "svg_frames"]
 
 VIEWER = Path(__file__).resolve().parent / "viewer"
-"""The folder of the viewer's scripts, for pages that import them."""
-#: The viewer's scripts, each after those that it imports. They are concatenated, so no name may be defined twice.
+"""Folder of the viewer's scripts, for pages that import them."""
+#: The viewer's scripts, each listed after the scripts that it imports. They are concatenated, so no name may be defined
+#: twice.
 _SCRIPTS = ("dom.js", "reel.js", "graph.js", "lists.js", "viewer.js")
-#: The last script, which unpacks and shows the animation.
+#: The last script on the page, which unpacks and shows the animation.
 _START = """
 if (!globalThis.DecompressionStream) {
   document.getElementById("viewer").textContent = "This browser cannot unpack the game; a newer one can.";
@@ -40,20 +41,20 @@ const packed = Uint8Array.from(atob(document.getElementById("film").textContent)
 const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
 new Viewer(document.getElementById("viewer"), await new Response(unpacked).json());
 """
-#: The start of an element; a closing tag belongs to the text before it. Drawings write any other < as &lt;.
+#: The start of an element; a closing tag belongs to the text before it. In drawings, any other < is escaped as &lt;.
 _ELEMENT_START = re.compile("<(?!/)")
 
 
 @dataclass(frozen=True)
 class GameEvaluation:
-    """The evaluation of a game with D actions and n seats.
+    """Evaluation of a game with D actions and n seats.
 
     Attributes:
         judge: name of the evaluator.
-        shares: every seat's win probability before each action and at the end; D + 1 rows of n numbers from 0 to 1.
-        costs: D numbers: the regret of each action, in win probability of the acting seat, 0 or more; None for forced
-            or unevaluated actions.
-        better: D ids: the best action if it differs from the one taken; otherwise None.
+        shares: win probability of every seat before each action and at the end; D + 1 rows of n numbers from 0 to 1.
+        costs: D values: the regret of each action in win probability of the acting seat, at least 0; None for forced or
+            unevaluated actions.
+        better: D values: the id of the best action if it differs from the action taken, otherwise None.
     """
 
     judge: str
@@ -62,7 +63,7 @@ class GameEvaluation:
     better: tuple[int | None, ...] = field(repr=False)
 
     def to_dict(self, record: Record) -> dict[str, Any]:
-        """Return the evaluation as plain data for an animation; raise ValueError if the number of actions differs."""
+        """Return the evaluation as JSON-serializable data; raise ValueError if the number of actions is wrong."""
         count = len(record.decisions)
         found, expected = (len(self.shares), len(self.costs), len(self.better)), (count + 1, count, count)
         if found != expected:
@@ -84,32 +85,32 @@ def make_animation(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Return a game as plain data for the viewer (`viewer/viewer.js`).
+    """Return a game as JSON-serializable data for the viewer (`viewer/viewer.js`).
 
     Args:
-        record: the game, with D actions and n seats; it may be unfinished.
-        judgement: evaluation of the game.
-        seat: the viewing seat, to show its observations only; None shows all cards.
-        progress: called after each picture with the number of pictures so far and their total, D + 1.
+        record: record of a finished or unfinished game with D actions and n seats.
+        judgement: evaluation of the game, or None.
+        seat: the viewing seat, whose observations are shown; None shows all cards.
+        progress: called after each picture with the number of completed pictures and the total, D + 1.
 
     Returns:
         A dict with these keys:
 
-        - ``game``: its name.
-        - ``players``: n names.
-        - ``result``: null, or ``scores`` and ``places``.
+        - ``game``: name of the game.
+        - ``players``: names of the n players.
+        - ``result``: a dict with ``scores`` and ``places``, or null.
         - ``steps``: D dicts with ``seat``, ``round``, ``turn`` (from 0), ``said`` (the action in words), and
-            ``forced`` (whether it was the only legal action).
-        - ``scores``: D + 1 rows of n points, as if the game had ended there.
+            ``forced`` (whether the action was the only legal one).
+        - ``scores``: D + 1 rows of n scores, as if the game had ended at that point.
         - ``elements``: the distinct texts of all pictures.
-        - ``frames``: D + 1 lists of ``[at, gone, [elements]]``, the changes of the element numbers from the previous
-            picture. The joined elements of a picture are its SVG.
-        - ``judgement``: null, or the result of `GameEvaluation.to_dict`.
+        - ``frames``: D + 1 lists of ``[at, gone, [elements]]``, the changes in the element numbers since the previous
+            picture. The elements of a picture, concatenated, form its SVG.
+        - ``judgement``: the result of `GameEvaluation.to_dict`, or null.
 
     Raises:
-        ValueError: if the game has no drawings or the seat does not exist, or for an evaluation together with a seat,
-            because evaluations use the observations of all seats.
-        RecordError: if an action is illegal, or the result differs from that of the record.
+        ValueError: if the game has no drawings, if the seat does not exist, or if both `judgement` and `seat` are
+            given. An evaluation uses the observations of all seats.
+        RecordError: if an action is illegal, or the result differs from the one in the record.
     """
     if seat is not None and not 0 <= seat < record.config.num_players:
         raise UserError(f"seat: found {seat}, expected 0 to {record.config.num_players - 1}")
@@ -130,7 +131,7 @@ def make_animation(
 
 
 def svg_frames(record: Record, seat: int | None = None) -> Iterator[str]:
-    """Yield the table's SVG before the first action and after each; arguments and errors as in `make_animation`."""
+    """Yield the SVG of the game before the first action and after each action; see `make_animation`."""
     spec, config = record.spec, record.config
     if spec.render is None:
         raise UserError(f"record: found a game of {spec.name}, expected a game with drawings")
@@ -164,7 +165,7 @@ def _steps(record: Record) -> Iterator[dict[str, Any]]:
 
 
 def _ui_action(game: BoardGame, action: int) -> UIAction:
-    """Return a legal action in words, or in its notation if the game provides no words."""
+    """Describe a legal action in words, or in its notation if the game provides no words."""
     spec = game.spec
     text = spec.action_to_string(action, game.config)
     actions = () if spec.list_ui_actions is None else spec.list_ui_actions(game, game.seat)
@@ -176,11 +177,11 @@ Splice = tuple[int, int, list[int]]
 
 
 def _encode_frames(svgs: Iterable[str]) -> tuple[list[str], list[list[Splice]]]:
-    """Return the texts of all distinct elements, and for each picture its difference from the previous one."""
+    """Return the texts of all distinct elements, and the difference of each picture from the previous one."""
     numbers: dict[str, int] = {}
     frames, before = [], list[int]()
     for svg in svgs:
-        # Every picture begins with an element, so there is no text before the first one.
+        # Every picture begins with an element, so no text precedes the first element.
         now = [numbers.setdefault(f"<{text}", len(numbers)) for text in _ELEMENT_START.split(svg)[1:]]
         frames.append(_differences(before, now))
         before = now
@@ -188,7 +189,7 @@ def _encode_frames(svgs: Iterable[str]) -> tuple[list[str], list[list[Splice]]]:
 
 
 def _differences(before: Sequence[int], now: Sequence[int]) -> list[Splice]:
-    """Return the replacements from the last index to the first, so that earlier indices stay valid."""
+    """Return the replacements in descending order of index, so that earlier indices remain valid."""
     changes = SequenceMatcher(None, before, now, autojunk=False).get_opcodes()
     return [(start, end - start, list(now[i:j])) for kind, start, end, i, j in reversed(changes) if kind != "equal"]
 
@@ -201,20 +202,20 @@ def page(
     seat: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> str:
-    """Return a game as one HTML page without external resources, 100 to 300 KB.
+    """Return a game as a single HTML page of 100 to 300 KB, without external resources.
 
     Args:
-        record: the game; it may be unfinished.
-        judgement: evaluation of the game.
-        title: title of the page; if empty, game and players.
-        seat: the viewing seat, to show its observations only; None shows all cards.
-        progress: called after each picture with the number of pictures so far and their total.
+        record: record of a finished or unfinished game.
+        judgement: evaluation of the game, or None.
+        title: title of the page; if empty, the names of the game and the players.
+        seat: the viewing seat, whose observations are shown; None shows all cards.
+        progress: called after each picture with the number of completed pictures and the total.
 
     Raises:
         ValueError, RecordError: as in `make_animation`.
     """
     animation = make_animation(record, judgement, seat, progress=progress)
-    # One script without imports, and one style sheet.
+    # The page has one script without imports and one style sheet.
     lines = [line for name in _SCRIPTS for line in _text(name).splitlines() if not line.startswith("import ")]
     script = "\n".join([*(line.removeprefix("export ") for line in lines), _START])
     style = _text("page.css") + _text("viewer.css")
@@ -227,7 +228,7 @@ def page(
 
 
 def sandboxed_frame(text: str) -> str:
-    """Return a page as an element for other pages, such as notebooks, without access to their contents."""
+    """Return an element that embeds a page in another page, such as a notebook, without access to its contents."""
     sizes = 'width="100%" height="900" frameborder="0"'
     return f'<iframe sandbox="allow-scripts" {sizes} srcdoc="{html.escape(text)}"></iframe>'
 
@@ -237,10 +238,10 @@ def _text(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return the hash of an inline text for the content security policy."""
+    """Return the hash of an inline script or style for the content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _packed(data: Any) -> str:
-    """Return data as compressed JSON in base64."""
+    """Return data as compressed, base64-encoded JSON."""
     return base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()

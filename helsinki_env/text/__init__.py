@@ -1,7 +1,7 @@
-"""Games in words, for language models and people: rules, positions, history, legal actions, and a parser of answers.
+"""Games as text, for language models and people: rules, positions, history, legal actions, and an answer parser.
 
-Every text depends only on the configuration and on the information that is visible to the seat. `helsinki_env` does not
-import this package.
+Every text depends only on the configuration and the information visible to the seat. `helsinki_env` does not import
+this package.
 
     >>> from helsinki_env.engine.game import make_game
     >>> game = make_game("helsinki", seed=1)

@@ -1,4 +1,4 @@
-"""Games in words with the interface of TextArena: `reset`, `get_observation`, `step` and `close`, for every seat.
+"""Text games with the interface of TextArena (`reset`, `get_observation`, `step` and `close`) for all seats.
 
 >>> env = TextGameEnv()
 >>> env.reset(num_players=2, seed=1)
@@ -27,20 +27,20 @@ _FORFEIT = -1.0
 
 
 class TextGameEnv:
-    """A game in words for all seats; it does not require TextArena.
+    """A text game for all seats, which does not require TextArena.
 
-    An observation contains the rules (the first time), the events since the seat's last observation, the position and,
-    with `listed`, the legal actions. An answer without a legal action changes nothing; the next observation of the same
-    player is the error. After too many such answers in a row, the player forfeits: the game ends with a reward of -1
-    for this player and 0 for the others.
+    An observation contains the events since the seat's last observation, the position and, with `listed`, the legal
+    actions. A seat's first observation also contains the rules. An answer that names no legal action changes nothing;
+    the next observation of the same player is the error message. After too many such answers in a row, the player
+    forfeits: the game ends with a reward of -1 for this player and 0 for the others.
 
     Args:
-        config: configuration of the games; `reset` replaces its number of players.
+        config: game configuration; `reset` replaces its number of players.
         listed: whether observations and errors list the legal actions.
-        retries: number of further tries after an answer without a legal action.
+        retries: number of additional attempts after an answer that names no legal action.
 
     Attributes:
-        illegal: number of answers without a legal action in this game.
+        illegal: number of answers in this game that named no legal action.
         forfeited: the seat that forfeited the game, or None.
     """
 
@@ -50,16 +50,16 @@ class TextGameEnv:
         self.forfeited: int | None = None
 
     def reset(self, num_players: int, seed: int | None = None) -> None:
-        """Deal a game.
+        """Deal a new game.
 
         Raises:
-            ValueError: for an invalid number of players or seed.
+            ValueError: if the number of players or the seed is invalid.
         """
         config = self.config.replace(num_players=num_players)
         self._env = GameAECEnv(config, illegal_action="raise")
         self._env.reset(seed=seed)
         self._history = GameHistory(self.game)
-        self._read = [0] * num_players  # number of events that each seat has read
+        self._read = [0] * num_players  # number of events that each seat has received
         self._error, self._failed = "", 0
         self.illegal, self.forfeited = 0, None
 
@@ -76,22 +76,22 @@ class TextGameEnv:
 
     @property
     def actions(self) -> int:
-        """Number of actions in this game."""
+        """Number of actions taken in this game."""
         return self._history.actions
 
     @property
     def legal_actions(self) -> tuple[WrittenAction, ...]:
-        """The legal actions of the player to move; empty if the game is over."""
+        """Legal actions of the player to move; empty if the game is over."""
         return () if self.done else legal_actions(self.game)
 
     def events(self, seat: int) -> list[str]:
-        """Return the events that a seat has not read yet, and mark them as read."""
+        """Return the events that a seat has not received yet, and mark them as received."""
         lines = self._history.lines(seat)
         first, self._read[seat] = self._read[seat], len(lines)
         return lines[first:]
 
     def get_observation(self) -> tuple[int, str]:
-        """Return the player to move and its observation."""
+        """Return the player to move and that player's observation."""
         seat = self.game.seat
         if self._error:
             return seat, self._error
@@ -102,13 +102,13 @@ class TextGameEnv:
         return seat, "\n".join(parts)
 
     def step(self, action: str) -> tuple[bool, dict[str, Any]]:
-        """Apply the action that an answer names.
+        """Apply the action named in an answer.
 
         Args:
-            action: the answer of the player to move, as for `parse_action`.
+            action: answer of the player to move, in any form that `parse_action` accepts.
 
         Returns:
-            Whether the game is over, and a dictionary with the key ``error`` if the answer has no legal action.
+            Whether the game is over, and a dict that has the key ``error`` if the answer names no legal action.
 
         Raises:
             ValueError: if the game is over.
@@ -130,7 +130,7 @@ class TextGameEnv:
         return self.done, {}
 
     def close(self) -> tuple[dict[int, float], dict[int, dict[str, Any]]]:
-        """Return the reward of each player, and for each player points, rank and whether it forfeited."""
+        """Return, for each player, the reward, and a dict with the keys ``score``, ``rank`` and ``forfeited``."""
         game, rewards = self.game, self._env.rewards
         seats = range(game.num_players)
         if self.forfeited is not None:

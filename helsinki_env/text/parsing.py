@@ -1,4 +1,4 @@
-"""Parse the answer of a language model or a person into a legal action: strictly first, then leniently."""
+"""Parse a legal action from the answer of a language model or a person, first strictly and then leniently."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.text.words import WrittenAction, legal_text
 
-#: Number of characters read from the end of an answer.
+#: Number of characters at the end of an answer that are parsed.
 _MOST_READ = 20_000
-#: Maximum number of opening braces, from the end, that are tried as the start of a JSON object.
+#: Maximum number of opening braces that are tried as the start of a JSON object, starting with the last one.
 _MOST_OBJECTS = 100
-#: Maximum number of legal actions in an error.
+#: Maximum number of legal actions listed in an error message.
 _MOST_LISTED = 400
 _AROUND = " \t\r\n*_`\"'.,:;!<>#-"
 _LABEL = re.compile(r"(?:(?:my|the|final|chosen|best)\s+)*(?:action|answer|move|choice|decision)(?:\s+is)?\W*[:=]\W*")
@@ -23,10 +23,10 @@ _JSON = json.JSONDecoder()
 
 
 class ActionTextError(UserError):
-    """An answer names no legal action; the message can be sent back as the request for another answer.
+    """Raised if an answer names no legal action. The message can be sent back to request another answer.
 
     Attributes:
-        problem: the message without the list of legal actions.
+        problem: the error message without the list of legal actions.
     """
 
     def __init__(self, problem: str, actions: Sequence[WrittenAction] = ()) -> None:
@@ -36,17 +36,18 @@ class ActionTextError(UserError):
 
 
 def parse_action(answer: str, actions: Sequence[WrittenAction]) -> int:
-    """Return the id of the legal action that an answer names.
+    """Return the id of the legal action named in an answer.
 
     The parser first tries the whole answer as an id, words or notation, ignoring case. It then tries the last JSON
-    object with the key ``action``, and finally the last line. In these, a unique prefix of words or notation suffices.
+    object with the key ``action``, and finally the last line. In the last two cases, a unique prefix of the words or
+    notation is sufficient.
 
     Args:
-        answer: the answer.
-        actions: the legal actions, from `legal_actions`.
+        answer: text of the answer.
+        actions: legal actions, as returned by `legal_actions`.
 
     Raises:
-        ActionTextError: if the answer names no legal action; the message names the problem and lists the legal actions.
+        ActionTextError: if the answer names no legal action; the message describes the problem and lists legal actions.
     """
     if not isinstance(answer, str):
         raise ActionTextError(f"answer: found {short_repr(answer)}, expected text", actions)
@@ -64,7 +65,7 @@ def parse_action(answer: str, actions: Sequence[WrittenAction]) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return a text in lower case, without extra spaces and surrounding punctuation."""
+    """Return a text in lower case, without extra spaces or surrounding punctuation."""
     return " ".join(text.casefold().split()).strip(_AROUND)
 
 
@@ -92,7 +93,7 @@ def _last_object(text: str) -> dict[str, Any] | None:
             return None
         try:
             found = _JSON.raw_decode(text, at)[0]
-        except (ValueError, RecursionError):  # ValueError: also a number with thousands of digits
+        except (ValueError, RecursionError):  # ValueError: also raised for a number with thousands of digits
             continue
         if "action" in found:
             return dict(found)
@@ -100,7 +101,7 @@ def _last_object(text: str) -> dict[str, Any] | None:
 
 
 def _named(value: object, actions: Sequence[WrittenAction]) -> int:
-    """Return the action of a JSON value or a line; raise ActionTextError if there is none."""
+    """Return the action named by a JSON value or a line; raise ActionTextError if there is none."""
     shown = short_repr(value)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if 0 <= value < 10**6 else "?"

@@ -1,4 +1,4 @@
-"""Rules, positions, legal actions and histories in words."""
+"""Rules, positions, legal actions and histories as text."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from helsinki_env.records import Record, initial_game
 
 
 class TextError(UserError):
-    """The game has no text; the message names the game."""
+    """Raised if a game has no text module; the message names the game."""
 
 
 @dataclass(frozen=True)
 class WrittenAction:
-    """A legal action in words.
+    """A legal action, described in words.
 
     Attributes:
-        id: id of the action.
-        notation: its notation, such as ``MOVE 2``.
-        words: a description: ``Move 2 spaces``. All legal actions have different descriptions.
-        past: the description in the past tense without a subject: ``moved 2 spaces``.
+        id: id of the action in the action table.
+        notation: notation of the action, such as ``MOVE 2``.
+        words: description, such as ``Move 2 spaces``. All legal actions have different descriptions.
+        past: description in the past tense without a subject, such as ``moved 2 spaces``.
     """
 
     id: int
@@ -38,23 +38,23 @@ class WrittenAction:
 
 
 def text_module(spec: GameSpec) -> Any:
-    """Return the module of a game's text; raise TextError if it has none."""
+    """Return the text module of a game; raise TextError if the game has none."""
     if spec.text is None or spec.to_dict is None or spec.list_ui_actions is None:
         raise TextError(f"game: found {short_repr(spec.name)}, which has no text, expected a game with text")
     return spec.text()
 
 
 def rules(config: Any) -> str:
-    """Return the rules of a configuration in words.
+    """Return the rules for a configuration as text.
 
     Args:
-        config: configuration of the game, which determines numbers, options and disabled actions.
+        config: game configuration, which determines the component values, options and disabled actions.
 
     Returns:
-        Lines joined by newlines.
+        The text, as lines separated by newlines.
 
     Raises:
-        TextError: for a game without text.
+        TextError: if the game has no text.
     """
     spec = spec_of(config)
     lines = [
@@ -69,18 +69,18 @@ def rules(config: Any) -> str:
 
 
 def position_text(game: BoardGame, seat: int) -> str:
-    """Return a position in words, as a seat sees it.
+    """Describe a position in words, as a seat sees it.
 
     Args:
-        game: the game; information hidden from the seat is not read.
+        game: the game; information that is hidden from the seat is not read.
         seat: the seat.
 
     Returns:
-        Lines joined by newlines.
+        The text, as lines separated by newlines.
 
     Raises:
-        TextError: for a game without text.
-        ValueError: for an invalid seat.
+        TextError: if the game has no text.
+        ValueError: if the seat is invalid.
     """
     spec = game.spec
     module = text_module(spec)
@@ -90,14 +90,14 @@ def position_text(game: BoardGame, seat: int) -> str:
 
 
 def game_from_observation(config: Any, observation: npt.NDArray[np.int8]) -> BoardGame:
-    """Return a game with the given observation for the acting seat; its hidden cards are sampled with a fixed seed.
+    """Return a game that matches the acting seat's observation; hidden cards are sampled with a fixed seed.
 
     Args:
-        config: a configuration with the same components; other options are read from the observation.
+        config: configuration with the same components; all other options are read from the observation.
         observation: observation of the acting seat, int8 (F,).
 
     Raises:
-        ObservationError: for an invalid observation.
+        ObservationError: if the observation is invalid.
     """
     spec = spec_of(config)
     record = determinize_observation(config, observation, 1, seed=0)[0]
@@ -105,28 +105,28 @@ def game_from_observation(config: Any, observation: npt.NDArray[np.int8]) -> Boa
 
 
 def observation_text(config: Any, observation: npt.NDArray[np.int8]) -> str:
-    """Return the position of an observation in words, as the acting seat sees it.
+    """Describe the position of an observation in words, as the acting seat sees it.
 
     Args:
         config: as for `game_from_observation`.
         observation: observation of the acting seat, int8 (F,).
 
     Raises:
-        TextError: for a game without text.
-        ObservationError: for an invalid observation.
+        TextError: if the game has no text.
+        ObservationError: if the observation is invalid.
     """
     game = game_from_observation(config, observation)
     return position_text(game, game.seat)
 
 
 def legal_actions(game: BoardGame) -> tuple[WrittenAction, ...]:
-    """Return the legal actions of the acting seat in words, by id; empty when the game is over.
+    """Return the legal actions of the acting seat in words, in order of id; empty if the game is over.
 
     Args:
-        game: the game; information hidden from the acting seat is not read.
+        game: the game; information that is hidden from the acting seat is not read.
 
     Raises:
-        TextError: for a game without text.
+        TextError: if the game has no text.
     """
     module, found = text_module(game.spec), []
     for one in game.spec.list_ui_actions(game, game.seat):  # type: ignore[misc]  # checked by `text_module`
@@ -137,27 +137,28 @@ def legal_actions(game: BoardGame) -> tuple[WrittenAction, ...]:
 
 
 def legal_text(actions: Iterable[WrittenAction]) -> str:
-    """Return legal actions as lines ``ID: WORDS (NOTATION)``; any of the three parts is a valid answer."""
+    """List legal actions as lines ``ID: WORDS (NOTATION)``. Each of the three parts is a valid answer."""
     return "\n".join(f"{one.id}: {one.words} ({one.notation})" for one in actions)
 
 
 # histories
 
 PRIVATE = " (only you see this)"
-"""Suffix of a sentence about an event that only this seat sees."""
+"""Suffix of a sentence about an event that only this seat observes."""
 
 
 class GameHistory:
-    """The events of a game for each seat, from the current position on.
+    """The events of a game for each seat, starting at the current position.
 
-    The first sentence about an action names the seat that took it. The following sentences are its consequences, found
-    by comparing the seat's views before and after the action. They therefore contain no hidden events.
+    The first sentence about an action names the seat that took it. The following sentences describe the consequences,
+    which are found by comparing the observing seat's views before and after the action. They therefore contain no
+    hidden events.
 
     Args:
-        game: the game; the history plays on a copy.
+        game: the game in its current position, which is copied.
 
     Raises:
-        TextError: for a game without text.
+        TextError: if the game has no text.
     """
 
     def __init__(self, game: BoardGame) -> None:
@@ -169,14 +170,14 @@ class GameHistory:
 
     @property
     def actions(self) -> int:
-        """Number of actions so far."""
+        """Number of actions taken so far."""
         return len(self._lines[0]) - 1
 
     def step(self, action: int) -> None:
-        """Apply an action and add its events.
+        """Apply an action and record its events.
 
         Raises:
-            IllegalActionError: if the action is illegal; nothing has changed.
+            IllegalActionError: if the action is illegal; the history is left unchanged.
         """
         game, seat = self._game, self._game.seat
         shown = game.spec.list_ui_actions(game, seat)  # type: ignore[misc]  # checked by `text_module`
@@ -188,20 +189,20 @@ class GameHistory:
             lines.append([f"Player {seat} {past}.", *events])
 
     def lines(self, seat: int, since: int = 0) -> list[str]:
-        """Return the events that a seat has seen, in sentences.
+        """Return the events that a seat has observed, as sentences.
 
         Args:
             seat: the seat.
-            since: number of actions to skip; 0 begins with the first position.
+            since: number of actions to skip; 0 starts at the first position.
 
         Raises:
-            ValueError: for an invalid seat.
+            ValueError: if the seat is invalid.
         """
         first = since + 1 if since else 0
         return [line for lines in self._lines[self._game.validate_seat(seat)][first:] for line in lines]
 
     def _copies(self) -> list[dict[str, Any]]:
-        """Return the view of each seat."""
+        """Return a copy of the game as each seat sees it."""
         game = self._game
         return [game.spec.to_dict(game, seat) for seat in range(game.num_players)]  # type: ignore[misc]  # as above
 
@@ -211,17 +212,17 @@ class GameHistory:
 
 
 def history(record: Record, seat: int, since: int = 0) -> list[str]:
-    """Return the events of a recorded game that a seat has seen, in sentences.
+    """Return the events of a recorded game that a seat has observed, as sentences.
 
     Args:
-        record: the game record, finished or not.
+        record: record of a finished or unfinished game.
         seat: the seat.
-        since: number of actions to skip; 0 begins with the deal.
+        since: number of actions to skip; 0 starts at the deal.
 
     Raises:
-        TextError: for a game without text.
-        IllegalActionError: if the record has an illegal action.
-        ValueError: for an invalid seat.
+        TextError: if the game has no text.
+        IllegalActionError: if an action in the record is illegal.
+        ValueError: if the seat is invalid.
     """
     found = GameHistory(initial_game(record))
     for action in record.decisions:

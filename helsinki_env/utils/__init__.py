@@ -1,1 +1,1 @@
-"""Helpers for files, processes and terminals. They are independent of any game."""
+"""Helpers for files, processes and terminals, which do not depend on any game."""

@@ -1,6 +1,6 @@
-"""Optional dependencies: the extras, and the error that names a missing extra.
+"""Optional dependencies: the extras, and the error raised if one is missing.
 
-Modules import optional packages under `requires_extra`:
+Modules import optional packages inside `requires_extra`:
 
     with requires_extra("train"):
         import torch
@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 
 class Extra(NamedTuple):
-    """The packages of an extra and its purpose, as Markdown for the tables of the documentation."""
+    """The packages and purpose of an extra, as Markdown for the tables in the documentation."""
 
     provides: str
     uses: str
 
 
-#: The extras of pyproject.toml. Each is sufficient for its purpose in an otherwise empty environment.
+#: The extras defined in pyproject.toml. Each extra is sufficient for its purpose in an otherwise empty environment.
 EXTRAS = {
     "train": Extra(
         "PyTorch, safetensors, TensorBoard, Matplotlib",
@@ -59,16 +59,16 @@ EXTRAS = {
     "dev": Extra("`all`, `notebooks`, `docs`, `openspiel`, `minari`, pytest, mypy, Ruff", "working on the project"),
 }
 
-#: The package's parent folder: a clone, or a folder of installed packages.
+#: Parent folder of the package: a repository clone, or a folder of installed packages.
 _FOLDER = Path(__file__).resolve().parents[2]
 
 
 class MissingExtraError(ImportError):
-    """An optional package is missing; the message names the extra that provides it and the command to install it."""
+    """Raised if an optional package is missing. The message states the extra to install and the command."""
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra: in the current clone, or next to the installed wheel."""
+    """Return the command that installs an extra, either from the current clone or for the installed wheel."""
     if all((_FOLDER / name).is_file() for name in ("constraints.txt", "pyproject.toml")):
         return f'pip install -c constraints.txt -e ".[{extra}]"'
     return f'pip install "helsinki-env[{extra}]"'
@@ -76,10 +76,11 @@ def install_command(extra: str) -> str:
 
 @contextmanager
 def requires_extra(extra: str, *, program: bool = False) -> Iterator[None]:
-    """Name the missing extra if an import in the block finds no module.
+    """Raise MissingExtraError if an import in the block does not find a module.
 
-    In nested blocks, the outermost one names its extra (a key of `EXTRAS`), because it belongs to the user's request.
-    With `program`, for modules that ``python -m`` starts, print one line and exit with status 2 instead.
+    The extra is a key of `EXTRAS`. In nested blocks, the extra of the outermost block is reported, because it matches
+    the user's request. With `program`, for modules started with ``python -m``, print one line and exit with status 2
+    instead.
     """
     try:
         yield

@@ -21,31 +21,31 @@ with suppress(ModuleNotFoundError):  # Windows
     import fcntl
 
 _POSIX = os.name == "posix"
-#: Error codes of a lock that another process holds.
+#: Error codes for a lock that another process holds.
 _HELD = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK}
-#: Error codes of file systems without locks, some of which do not implement the call.
+#: Error codes of file systems without lock support, some of which do not implement the call.
 _WITHOUT_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK, errno.EINVAL}
-#: Maximum length of a chain of symbolic links, as in the operating system.
+#: Maximum length of a chain of symbolic links, the same as in the operating system.
 _MAX_LINKS = 40
-#: Disk errors: no space, quota exceeded, file too large, I/O error.
+#: Error codes for disk errors: no space left, quota exceeded, file too large, I/O error.
 _DISK_ERRORS = {errno.ENOSPC, errno.EFBIG, errno.EIO, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else [])}
-#: Pattern of temporary file names, which distinguishes them from files of other programs.
+#: Pattern of our temporary file names, which distinguishes them from files of other programs.
 _TEMPORARY = re.compile(r"\..+\.helsinki-env-\d+\.tmp", re.DOTALL)
-#: Number of temporary file names per target that the next writer checks for leftovers.
+#: Number of temporary file names per target, which the next writer checks for leftovers.
 _CONCURRENT_WRITERS = 8
 
 
 @contextmanager
 def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
-    """Open a file for writing that replaces `path` if the block ends without an error.
+    """Open a temporary file for writing, which replaces `path` if the block ends without an error.
 
-    If the process is killed while writing, the previous file is left unchanged. It may leave a temporary file, which
-    the next writer of the same file removes; see also `remove_leftovers`. A missing folder is created. A pipe, a device
-    or an open file of this process (/dev/stdout) is written to directly.
+    If the process is killed while writing, the previous file is left unchanged. A temporary file may remain, which the
+    next writer of the same file removes (see also `remove_leftovers`). A missing folder is created. A pipe, a device or
+    an open file of this process (/dev/stdout) is written to directly.
 
-    With `follow`, replace the target of a symbolic link, as users expect for a path that they typed. Otherwise replace
-    the link itself, so that a link in a folder of another user cannot redirect the write. An OSError names the file
-    even if the disk is full.
+    With `follow`, the target of a symbolic link is replaced, as users expect for a path that they typed. Otherwise, the
+    link itself is replaced, so that a link in another user's folder cannot redirect the write. An OSError includes the
+    file name even if the disk is full.
     """
     target = replacement_target(path, follow=follow)
     if target is None:
@@ -56,7 +56,7 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     number, temporary = _temporary(target)
-    # Except on Windows, the file stays open, and therefore locked, until it has its final name.
+    # Except on Windows, the file remains open, and therefore locked, until it has its final name.
     with ExitStack() as stack:
         if _POSIX:
             stack.callback(os.close, number)
@@ -65,14 +65,14 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            # Temporary files are private; the new file gets the mode of the previous file, or the default mode.
+            # Temporary files are private. The new file gets the mode of the previous file, or the default mode.
             former = target.lstat().st_mode if target.exists() else 0
             os.chmod(temporary, stat.S_IMODE(former) if stat.S_ISREG(former) else 0o666 & ~_mask())
             os.replace(temporary, target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-    with suppress(OSError):  # not every system can open a folder
+    with suppress(OSError):  # not every operating system can open a folder
         folder = os.open(target.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -81,9 +81,9 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
 
 
 def _temporary(target: Path) -> tuple[int, Path]:
-    """Create a private temporary file next to a file, locked while it is open; return its descriptor and path.
+    """Create a private temporary file next to a file and lock it while it is open; return its descriptor and path.
 
-    Temporary files of killed writers of the same file are removed.
+    Temporary files left by killed writers of the same file are removed.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     names = (f".{target.name}.helsinki-env-{number}.tmp" for number in count())
@@ -97,15 +97,15 @@ def _temporary(target: Path) -> tuple[int, Path]:
             continue
         if _lock(descriptor) is not False and _is_at(descriptor, path):
             return descriptor, path
-        os.close(descriptor)  # another process removed it as abandoned
+        os.close(descriptor)  # another process considered it abandoned and removed it
     raise AssertionError
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove a temporary file if its writer has ended; leave any other kind of file."""
+    """Remove a temporary file if its writer has ended; ignore any other kind of file."""
     try:
         descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    except OSError:  # there is no file, or it is not one of our temporary files
+    except OSError:  # the file does not exist, or is not one of our temporary files
         return
     try:
         if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor) and _is_at(descriptor, path):
@@ -115,7 +115,7 @@ def _remove_abandoned(path: Path) -> None:
 
 
 def _lock(descriptor: int) -> bool | None:
-    """Lock a file; return whether the lock was free, or None if locks are not supported."""
+    """Try to lock a file; return whether the lock was free, or None if locks are not supported."""
     try:
         return try_lock(descriptor)
     except OSError:
@@ -132,7 +132,7 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 @contextmanager
 def _with_file_name(path: Path) -> Iterator[None]:
-    """Add the file name to disk errors, because a failed write does not include it."""
+    """Add the file name to disk errors, because the error of a failed write does not include it."""
     try:
         yield
     except OSError as problem:
@@ -142,12 +142,12 @@ def _with_file_name(path: Path) -> Iterator[None]:
 
 
 def replacement_target(path: Path, *, follow: bool = False) -> Path | None:
-    """Return the file that `atomic_write` replaces, whether or not it exists.
+    """Return the path of the file that `atomic_write` replaces, whether or not it exists.
 
-    Return None for a path that is written to directly: anything but a regular file, or an open file of this process
-    under a name such as /dev/stdout.
+    Return None for a path that is written to directly. This is anything other than a regular file, or an open file of
+    this process with a name such as /dev/stdout.
 
-    With `follow`, resolve a symbolic link. Raises OSError for a folder or a cycle of links.
+    With `follow`, a symbolic link is resolved. Raises OSError for a folder or a cycle of links.
     """
     if not follow and path.is_symlink() and _open_here(path) is None:
         return Path(os.path.realpath(path.parent)) / path.name
@@ -179,13 +179,13 @@ def _mask() -> int:
 
 
 def check_no_link(folder: Path) -> None:
-    """Raise OSError if a folder inside a run folder is a symbolic link, so that writes stay inside the run folder."""
+    """Raise OSError if a subfolder of a run folder is a symbolic link, so that writes stay inside the run folder."""
     if folder.is_symlink():
         raise OSError(errno.ELOOP, "it is a symbolic link, expected a folder inside its run (remove it)", str(folder))
 
 
 def check_writable(path: Path) -> None:
-    """Raise OSError if `atomic_write` cannot write a file, without changing anything."""
+    """Raise OSError if `atomic_write` could not write a file. The check changes nothing."""
     target = replacement_target(path, follow=True)
     if target is None:
         if not os.access(path, os.W_OK):
@@ -195,24 +195,24 @@ def check_writable(path: Path) -> None:
 
 
 def check_writable_folder(path: Path) -> None:
-    """Raise OSError if files cannot be created in a folder, which may not exist yet."""
+    """Raise OSError if files could not be created in a folder, which need not exist yet."""
     while not path.exists() and path != path.parent:
         path = path.parent
     if not path.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "it is not a folder", str(path))
-    with tempfile.TemporaryFile(dir=path):  # os.access is wrong for privileged users
+    with tempfile.TemporaryFile(dir=path):  # os.access is unreliable for privileged users
         pass
 
 
 def is_file(path: str | Path) -> bool:
-    """Return whether a file exists; unlike `Path.is_file`, accept invalid names."""
+    """Return whether a file exists; unlike `Path.is_file`, return False for invalid names."""
     return os.path.isfile(path)
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove temporary files that killed writers left in a folder; see `atomic_write`.
+    """Remove temporary files that killed writers left in a folder (see `atomic_write`).
 
-    Keep files of other programs and of active writers.
+    Files of other programs and of active writers are not removed.
     """
     for path in folder.glob(".*.tmp"):
         if _TEMPORARY.fullmatch(path.name):
@@ -220,17 +220,17 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def write_json(path: Path, content: Any, *, follow: bool = False) -> None:
-    """Write data to a file as JSON; see `atomic_write`."""
+    """Write data to a file as JSON, atomically (see `atomic_write`)."""
     with atomic_write(path, follow=follow) as file:
         file.write(json.dumps(content, indent=1).encode() + b"\n")
 
 
 @contextmanager
 def hold_lock_file(path: Path, busy: Exception) -> Iterator[None]:
-    """Hold a lock file during the block; the system releases the lock when the process ends.
+    """Hold a lock file during the block; the operating system releases the lock if the process ends.
 
-    The file is removed at the end of the block. Raises `busy` if another process holds the lock. Without support for
-    locks, print a notice and continue.
+    The file is removed at the end of the block. Raises `busy` if another process holds the lock. If locks are not
+    supported, print a notice and continue.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -241,7 +241,7 @@ def hold_lock_file(path: Path, busy: Exception) -> Iterator[None]:
 
 
 def _locked(path: Path, busy: Exception) -> BinaryIO:
-    """Lock the file at a path and return it; try again if another process has removed the file in the meantime."""
+    """Open and lock a file and return it; try again if another process has removed the file in the meantime."""
     while True:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         file = os.fdopen(os.open(path, flags, 0o666), "ab")
@@ -264,7 +264,7 @@ def _locked(path: Path, busy: Exception) -> BinaryIO:
 
 
 class NoLocksError(OSError):
-    """The file system or the operating system does not support locks."""
+    """Raised if the file system or the operating system does not support locks."""
 
 
 def try_lock(file: int, byte: int | None = None) -> bool:
@@ -289,13 +289,13 @@ def try_lock(file: int, byte: int | None = None) -> bool:
 
 
 def unlock(file: int, byte: int) -> None:
-    """Unlock a byte of a file; see `try_lock`."""
+    """Unlock a byte of a file (see `try_lock`)."""
     fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
 
 
 def supports_locks(folder: Path) -> bool:
-    """Return whether the file system of a writable folder supports locks; if not, print a notice."""
-    if not _POSIX:  # Windows has locks of another kind
+    """Return whether the file system of a writable folder supports locks; print a notice if it does not."""
+    if not _POSIX:  # Windows has a different kind of lock
         return True
     with tempfile.TemporaryFile(dir=folder) as file:
         try:
@@ -307,5 +307,5 @@ def supports_locks(folder: Path) -> bool:
 
 @cache
 def warn_no_locks(folder: Path) -> None:
-    """Print a notice, once, that concurrent writes to a folder are not prevented."""
+    """Print a notice, only once, that concurrent writes to a folder are not prevented."""
     notice(f"{folder}: the file system has no locks, so no other process may write there at the same time")

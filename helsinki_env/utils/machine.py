@@ -29,7 +29,7 @@ _NAME = "helsinki-env"
 def cpu_count() -> int:
     """Return the number of CPU cores that this process may use.
 
-    Respects the CPU affinity of the process and the CPU quota of its container (cgroup), rounded up.
+    The CPU affinity of the process and the CPU quota of its container (cgroup), rounded up, limit this number.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min([cores, *(math.ceil(quota) for quota in _quotas(Path("/")))]))
@@ -38,7 +38,7 @@ def cpu_count() -> int:
 def _quotas(root: Path) -> Iterator[float]:
     """Yield the CPU quotas, in cores, of this process's cgroups and their ancestors; `root` contains proc/."""
     groups: dict[str, str] = {}
-    for line in _lines(root / "proc/self/cgroup"):  # HIERARCHY:CONTROLLERS:GROUP, without controllers in version 2
+    for line in _lines(root / "proc/self/cgroup"):  # HIERARCHY:CONTROLLERS:GROUP; in version 2, CONTROLLERS is empty
         _, controllers, group = [*line.split(":", 2), "", ""][:3]
         groups |= dict.fromkeys(controllers.split(","), group)
     for line in _lines(root / "proc/self/mountinfo"):  # ID PARENT DEVICE ROOT MOUNT ... - TYPE SOURCE OPTIONS
@@ -76,10 +76,10 @@ def _lines(path: Path) -> list[str]:
 
 
 def home_folder() -> Path | None:
-    """Return the user's home folder; None if no absolute path to it is known."""
+    """Return the user's home folder, or None if no absolute path to it is known."""
     homes = [os.environ.get("HOME", "")]
     if os.name == "posix":
-        with suppress(KeyError):  # the user may have no account entry
+        with suppress(KeyError):  # the user may not have an account entry
             homes.append(pwd.getpwuid(os.getuid()).pw_dir)
     else:
         homes = [os.path.expanduser("~")]
@@ -87,9 +87,9 @@ def home_folder() -> Path | None:
 
 
 def user_folder(kind: Literal["cache", "data"]) -> Path | None:
-    """Return the project's folder among the user's files; None if there is none.
+    """Return the project's cache or data folder for this user, or None if there is no home folder.
 
-    Ignores relative paths in environment variables, because they depend on the current folder.
+    Relative paths in environment variables are ignored, because they depend on the current folder.
     """
     default, variable = {"cache": (".cache",), "data": (".local", "share")}[kind], f"XDG_{kind.upper()}_HOME"
     if kind == "data" and sys.platform == "win32":
@@ -103,7 +103,7 @@ def user_folder(kind: Literal["cache", "data"]) -> Path | None:
     return None if home is None else home.joinpath(*default, _NAME)
 
 
-# The folder for compiled code, which is executed without checks: no other user may write there
+# The folder for compiled code, which is executed without checks, so no other user may write to it
 
 _VARIABLE = "HELSINKI_CACHE_DIR"
 
@@ -112,7 +112,7 @@ def cache_folder(name: str) -> str:
     """Return the folder `name` in the cache folder.
 
     If other users may write to the cache folder, use a private subfolder. If the folder is not writable, use a
-    temporary folder, shared with child processes. Both cases print a notice.
+    temporary folder that is shared with child processes. In both cases, print a notice.
     """
     base = _configured_folder()
     if base is None:
@@ -135,12 +135,12 @@ def cache_folder(name: str) -> str:
 
 
 def is_safe(status: os.stat_result, shared: bool = False) -> bool:
-    """Return whether only this user or the administrator owns and can write to a file or folder.
+    """Return whether a file or folder is owned by this user or the administrator and not writable by anyone else.
 
     A link is not safe, because another user may have created it. With `shared`, a folder with the sticky bit is safe:
-    others may write there, but cannot change files of other users.
+    other users may write to it, but cannot change files that they do not own.
     """
-    if not hasattr(os, "geteuid"):  # pragma: no cover  # on Windows, a user's cache folder is private
+    if not hasattr(os, "geteuid"):  # pragma: no cover  # on Windows, the user's cache folder is private
         return True
     if stat.S_ISLNK(status.st_mode):
         return False
@@ -150,16 +150,16 @@ def is_safe(status: os.stat_result, shared: bool = False) -> bool:
 
 
 def _make_safe(folder: str) -> None:
-    """Create a safe folder, or check that the existing one is safe; raise PermissionError if not."""
+    """Create a safe folder, or raise PermissionError if the existing one is not safe."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if not is_safe(os.lstat(folder)):
         raise PermissionError(errno.EPERM, "others may write to it", folder)
 
 
 def _configured_folder() -> str | None:
-    """Return the configured cache folder for compiled code; None if there is none."""
+    """Return the configured cache folder for compiled code, or None if none is configured."""
     configured = os.environ.get(_VARIABLE, "")
-    if configured.partition(os.sep)[0] == "~":  # the shell did not expand it
+    if configured.partition(os.sep)[0] == "~":  # in case the shell did not expand it
         home = home_folder()
         return None if home is None else os.path.realpath(home / configured[2:])
     folder = configured or user_folder("cache")
@@ -167,7 +167,7 @@ def _configured_folder() -> str | None:
 
 
 def _temporary_folder(name: str, reason: str) -> str:
-    """Return a new folder that is removed when this process ends."""
+    """Create a temporary folder that is removed when this process ends."""
     base, process = tempfile.mkdtemp(prefix="helsinki-env-"), os.getpid()
 
     def remove() -> None:

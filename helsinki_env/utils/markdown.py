@@ -1,4 +1,4 @@
-r"""Escape external text for pages and terminals, so that it is shown literally.
+r"""Escape external text so that pages and terminals show it literally.
 
 >>> print(table_row([escape_markdown("a | b"), code_span("x`y"), escape_markdown("<b>*now*</b>")]))
 | a \| b | ``x`y`` | \<b\>\*now\*\</b\> |
@@ -13,20 +13,20 @@ from urllib.parse import quote
 
 from helsinki_env.data import UserError
 
-#: Characters with a meaning in Markdown: underscores only at word boundaries, hashes only at the end of a line.
+#: Characters with a special meaning in Markdown: underscores only at word boundaries, hashes only at the end of a line.
 _SPECIAL = re.compile(r"[\\`*\[\]<>~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|#(?=\s*$)")
 _CODE = re.compile(r"`([^`]*)`")
 
 
 def printable(words: str) -> str:
-    """Return text with control characters (escape sequences, newlines, lone surrogates) replaced by a mark."""
+    """Replace control characters in a text (escape sequences, newlines, lone surrogates) with a placeholder."""
     if words.isprintable():
         return words
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in words)
 
 
 def all_printable(data: Any) -> Any:
-    """Return plain data in which all strings, including keys, are printable."""
+    """Make all strings in JSON-like data printable, including keys."""
     if isinstance(data, str):
         return printable(data)
     if isinstance(data, Mapping):
@@ -35,7 +35,7 @@ def all_printable(data: Any) -> Any:
 
 
 def escape_markdown(words: str) -> str:
-    """Return text as Markdown that shows it literally, on one line."""
+    """Escape text as Markdown that shows it literally, on one line."""
     return _SPECIAL.sub(r"\\\g<0>", _one_line(words))
 
 
@@ -52,7 +52,7 @@ def _one_line(words: str) -> str:
 
 
 def escape_outside_code(words: str) -> str:
-    """Return text as Markdown, where `...` marks code and everything else is literal."""
+    """Convert text to Markdown in which `...` marks code and everything else is shown literally."""
     parts = _CODE.split(words)
     return "".join(code_span(part) if i % 2 else escape_markdown(part) for i, part in enumerate(parts))
 
@@ -63,21 +63,21 @@ def link(words: str, target: str) -> str:
 
 
 def table_row(cells: Sequence[object]) -> str:
-    """Return a table row from cells of Markdown or numbers."""
+    """Return a table row; cells are Markdown or numbers."""
     return f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]], left: int = 1) -> str:
-    """Return a table of cells in Markdown; all but the first `left` columns are right-aligned, for numbers."""
+    """Return a Markdown table; all columns except the first `left` ones are right-aligned, for numbers."""
     rule = ["---" if i < left else "---:" for i in range(len(head))]
     return "\n".join(table_row(cells) for cells in (head, rule, *rows))
 
 
 def replace_section(page: str, name: str, content: str | None = None) -> str:
-    """Return a page with new content in a section; without `content`, return the current content of the section.
+    """Replace the content of a section and return the page; without `content`, return the section's current content.
 
-    The section is between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``. Raises UserError unless the
-    page has exactly one section of this name.
+    The section lies between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``. Raises UserError unless
+    the page has exactly one section with this name.
     """
     page = page if page.endswith("\n") else page + "\n"
     begin, end = f"<!-- written: {name} -->\n", f"<!-- end: {name} -->\n"

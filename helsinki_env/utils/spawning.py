@@ -1,4 +1,4 @@
-"""Check that worker processes can start from this script, and explain why they ended."""
+"""Check that the main script allows worker processes to start, and explain why they ended."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REMEDY = 'start them under `if __name__ == "__main__":`'
 
 
 def check_main(error: type[ValueError]) -> None:
-    """Raise `error` unless worker processes can start: each of them imports the main script, up to its main guard."""
+    """Raise `error` if worker processes cannot start, because each of them imports the main script."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise error(f"a worker process runs this script again and would start worker processes itself: {_REMEDY}")
     script = _script()
@@ -23,7 +23,7 @@ def check_main(error: type[ValueError]) -> None:
 
 
 def exit_reason(processes: Iterable[multiprocessing.process.BaseProcess], began: bool) -> str:
-    """Return why the workers ended unexpectedly; `began` states whether any of them has imported the main script."""
+    """Explain why the workers ended unexpectedly; `began` states whether any worker has imported the main script."""
     codes = {process.exitcode or 0 for process in processes}
     if not began and max(codes, default=0) > 0:
         script = _script() or "that started it"
@@ -35,7 +35,7 @@ def exit_reason(processes: Iterable[multiprocessing.process.BaseProcess], began:
 
 
 def _script() -> str | None:
-    """Return the file that workers run at start; None if they run none, or import a module."""
+    """Return the script that workers run when they start, or None if they run no script or import a module."""
     main = sys.modules["__main__"]
     path = getattr(main, "__file__", None)
     if path is None or getattr(main, "__spec__", None) is not None:

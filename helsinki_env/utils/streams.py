@@ -1,4 +1,4 @@
-"""Text on the standard streams: notices for the user, and colors."""
+"""Notices on standard error, and color support of streams."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TextIO
 
 
 def notice(text: str) -> None:
-    """Print one line on the error stream; ignore a closed or full stream."""
+    """Print one line to standard error; ignore errors if the stream is closed or full."""
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
             print(f"helsinki-env: {' '.join(text.split())}", file=sys.stderr, flush=True)
@@ -18,8 +18,8 @@ def notice(text: str) -> None:
 def supports_color(stream: TextIO | None) -> bool:
     """Return whether text written to a stream, such as `sys.stdout`, should have colors.
 
-    Colors are on by default in terminals. ``NO_COLOR`` (https://no-color.org) or ``TERM=dumb`` disables them, and
-    ``FORCE_COLOR`` enables them in pipes and files too.
+    By default, terminals have colors. ``NO_COLOR`` (https://no-color.org) or ``TERM=dumb`` disables them, and
+    ``FORCE_COLOR`` also enables them in pipes and files.
     """
     if os.environ.get("NO_COLOR"):
         return False

@@ -1,4 +1,4 @@
-"""Console output of commands for any encoding and width, with text shown literally."""
+"""Console output for any encoding and width, with text shown literally."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-#: Minimum width of help texts: wrapping into fewer columns may never terminate.
+#: Minimum width of help texts, because wrapping to fewer columns may never terminate.
 _LEAST, _MOST = 40, 10_000
-#: Minimum width of tables: with fewer columns, Rich drops some of them.
+#: Minimum width of tables, because Rich drops table columns if the terminal is narrower.
 _TABLE = 80
-#: Characters of drawings with one-character replacements for encodings that lack them.
+#: Drawing characters, each with a one-character replacement for encodings that lack it.
 _PLAIN = str.maketrans("─━═╌╴╶╸╺│┃║·•–—…×→▲▼►◄●◆◇□█▓▒░“”‘’", "--------|||.*--.x>^v><o#*_####\"\"''") | {ord("±"): "+-"}
 _ERRORS = "plain-letters"
 
 
 class _PlainConsole(Console):
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print text without wrapping or highlighting; the terminal wraps tables that are too wide."""
+        """Print text without wrapping or highlighting. The terminal wraps tables that are too wide."""
         if all(isinstance(one, str) for one in objects):
             options = {"highlight": False, "soft_wrap": True} | options
         before = self._width
@@ -37,12 +37,12 @@ class _PlainConsole(Console):
 
 
 def plain_console(**options: Any) -> Console:
-    """Return a Rich console that shows text literally: ``[name]`` is not a style, ``:name:`` is not an emoji."""
+    """Return a Rich console that shows text literally: ``[name]`` is not a style, and ``:name:`` is not an emoji."""
     return _PlainConsole(markup=False, emoji=False, **options)
 
 
 def results_table(columns: Sequence[str], left: str, title: str, caption: str = "") -> Table:
-    """Return an empty table of results with right-aligned columns, except for the column `left`, whose cells wrap."""
+    """Return an empty results table. All columns are right-aligned except the column `left`, whose cells wrap."""
     table = Table(title=title, caption=caption)
     for name in columns:
         if name == left:
@@ -53,7 +53,7 @@ def results_table(columns: Sequence[str], left: str, title: str, caption: str = 
 
 
 def prepare_output() -> None:
-    """Let the standard streams accept any text, and set the minimum widths."""
+    """Make the standard streams accept any text, and set the minimum widths."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ERRORS)
@@ -64,12 +64,12 @@ def prepare_output() -> None:
 
 
 def make_encodable(text: str, encoding: str) -> str:
-    """Return a text in which characters that an encoding lacks are replaced."""
+    """Replace the characters of a text that an encoding lacks."""
     return text.encode(encoding, _ERRORS).decode(encoding)
 
 
 def _plain(problem: UnicodeError) -> tuple[str | bytes, int]:
-    """Replace unsupported characters: those of drawings by similar ones, others by their code points."""
+    """Replace unsupported drawing characters with similar ones, and other characters with their code points."""
     if not isinstance(problem, UnicodeEncodeError):
         raise problem
     letters = problem.object[problem.start : problem.end]

@@ -1,6 +1,6 @@
-"""Locate the project's YAML files and resolve their names.
+"""Locate the bundled YAML files and resolve their names.
 
-All kinds of configuration share this module, so that they use the same folders and error messages.
+All kinds of configuration files use this module, so that their folders and error messages are consistent.
 """
 
 from pathlib import Path
@@ -10,22 +10,22 @@ from helsinki_env.utils.files import is_file
 
 
 def configs_folder() -> Path:
-    """Return the folder of the bundled configurations, in the installed wheel or in the repository."""
+    """Return the folder of the bundled configuration files, in the installed wheel or in the repository."""
     package = Path(__file__).resolve().parents[1]
     inside = package / "configs"
     return inside if inside.is_dir() else package.parent / "configs"
 
 
 def list_yaml(kind: str) -> list[str]:
-    """Return the names (no suffix, sorted) of the bundled files of one kind, such as ``"components"``."""
+    """Return the sorted names, without suffix, of the bundled files of one kind, such as ``"components"``."""
     return sorted(path.stem for path in (configs_folder() / kind).glob("*.yaml"))
 
 
 def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> Path:
-    """Return the path of a YAML file; raise `error`, which lists the bundled names, if it does not exist.
+    """Return the path of a YAML file. If it does not exist, raise `error` with a list of the bundled names.
 
-    A name refers to ``configs/<kind>/<name>.yaml`` and may contain a subfolder, as in ``alternatives/coats_corners``.
-    A ``Path``, a text that ends in ``.yaml`` or ``.yml``, and any other text with a slash is a path.
+    A name refers to ``configs/<kind>/<name>.yaml`` and may contain a subfolder, as in ``alternatives/coats_corners``. A
+    ``Path``, a string that ends in ``.yaml`` or ``.yml``, or any other string with a slash is a path.
     """
     text = str(name_or_path)
     bundled = configs_folder() / kind / f"{text}.yaml"

@@ -1,4 +1,4 @@
-"""Routes for game analysis: uploads, saved games and positions, their pictures, and evaluations."""
+"""Routes for game analysis: uploads, saved games and positions, pictures, and evaluations."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ with requires_extra("play"):
 _MAX_LISTED_GAMES = 300
 _MAX_ANIMATIONS = 8
 _PARALLEL_UPLOADS = 4
-"""Maximum number of uploads read in parallel; others wait."""
+"""Maximum number of uploads processed in parallel; others wait."""
 
 
 def add_analysis(app: FastAPI, sessions: TableSessions, records: SavedGames, jobs: EvaluationJobs) -> None:
-    """Add the pages and routes for analysis to the application."""
+    """Add the analysis pages and routes to the application."""
     add_page(app, "/analysis", "analysis.html")
     add_page(app, "/analysis/{name}", "study.html", records.has)
     app.mount("/viewer", StaticFiles(directory=VIEWER), name="viewer")
@@ -44,7 +44,7 @@ def add_analysis(app: FastAPI, sessions: TableSessions, records: SavedGames, job
 
 
 def _add_uploads(app: FastAPI, sessions: TableSessions, records: SavedGames) -> None:
-    parallel = asyncio.Semaphore(_PARALLEL_UPLOADS)  # each upload keeps a whole file in memory
+    parallel = asyncio.Semaphore(_PARALLEL_UPLOADS)  # each upload holds an entire file in memory
 
     @app.exception_handler(UploadError)
     async def upload_error(_: Request, problem: UploadError) -> JSONResponse:
@@ -52,14 +52,14 @@ def _add_uploads(app: FastAPI, sessions: TableSessions, records: SavedGames) -> 
 
     @app.post("/api/records/look")
     async def look(request: Request) -> dict[str, Any]:
-        """Return the contents of a file or text without saving it: a position, or a list of the first game records."""
+        """Parse a file or text without saving it; return a position, or a list of the first game records."""
         async with parallel:
             content = await request.body()
             return await asyncio.to_thread(_read, content, lambda upload: upload_summary(upload, _MAX_LISTED_GAMES))
 
     @app.post("/api/records", status_code=201)
     async def save(request: Request, game: int = 1) -> dict[str, str]:
-        """Save a position or a game from a file, a text, or a table given as `{"table": name}`."""
+        """Save a position or a game from a file, from a text, or from a table given as `{"table": name}`."""
         async with parallel:
             content = await request.body()
             if (table := _table_in(content)) is None:
@@ -69,7 +69,7 @@ def _add_uploads(app: FastAPI, sessions: TableSessions, records: SavedGames) -> 
 
 
 def _read(content: bytes, apply: Callable[[Any], Any]) -> Any:
-    """Parse an upload and apply a function; raise UploadError if that needs a package that is not installed."""
+    """Parse an upload and apply a function; raise UploadError if this requires a package that is not installed."""
     try:
         return apply(parse_upload(content))
     except MissingExtraError as problem:
@@ -77,7 +77,7 @@ def _read(content: bytes, apply: Callable[[Any], Any]) -> Any:
 
 
 def _table_in(content: bytes) -> str | None:
-    """Return the name of the table to save, or None for other content."""
+    """Return the name of the table to save, or None for any other content."""
     if len(content) > 1000:
         return None
     try:
@@ -94,37 +94,37 @@ def _add_records(app: FastAPI, records: SavedGames, jobs: EvaluationJobs) -> Non
 
     @app.get("/api/records")
     async def entries(answer: Response, offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES) -> list[dict[str, Any]]:
-        """Return the saved games and positions, newest first; the header X-Total-Count gives their total number."""
+        """Return the saved games and positions, newest first; the header X-Total-Count contains the total number."""
         answer.headers[TOTAL] = str(len(records))
         return [{"record": entry.name, **entry._asdict()} for entry in records.all(offset, limit)]
 
     @app.get("/api/records/{name}")
     async def one(name: str) -> Response:
-        """Return a game as an animation or a position as a picture."""
+        """Return a game as an animation, or a position as a picture."""
         return Response(await animations.of(records.load(name)), media_type="application/json")
 
     @app.get("/api/records/{name}/branches")
     async def branches(name: str) -> list[dict[str, Any]]:
-        """Return the tables that continue a game or position."""
+        """Return the tables that continue from a game or position."""
         return records.branches(name)
 
     @app.delete("/api/records/{name}")
     async def remove(name: str) -> dict[str, str]:
-        """Delete a game or a position."""
+        """Delete a game or position."""
         records.remove(name)
         await jobs.remove(name)
         return {"record": name}
 
     @app.get("/api/records/{name}/file")
     async def file(name: str) -> Response:
-        """Return a game record as one line, or a position as JSON."""
+        """Return a game record as one line of JSON, or a position as JSON."""
         saved = records.load(name)
         text = json.dumps(to_dict(saved.begin)) if saved.record is None else saved.record.to_json()
         return _download(text + "\n", "application/json", f"{name}.json{'l' if saved.record else ''}")
 
     @app.get("/api/records/{name}/page")
     async def standalone_page(name: str, judge: str = "") -> Response:
-        """Return a game as a standalone page, with an evaluator's results if available."""
+        """Return a game as a standalone page, including an evaluator's results if available."""
         saved = records.load(name)
         if saved.record is None:
             raise ValueError(f"record {name}: found a position, expected a game")
@@ -134,19 +134,19 @@ def _add_records(app: FastAPI, records: SavedGames, jobs: EvaluationJobs) -> Non
 
 
 def _download(text: str, kind: str, name: str) -> Response:
-    """Return a file to download; names generated here need no quoting."""
+    """Return a file download; the file names generated here need no quoting."""
     return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
 class _Animations:
-    """Cache of recent animations, because drawing all pictures of a game takes seconds."""
+    """Cache of recent animations, because drawing all pictures of a game takes a few seconds."""
 
     def __init__(self) -> None:
         self._cache: OrderedDict[str, bytes] = OrderedDict()
         self._drawing = asyncio.Lock()
 
     async def of(self, saved: SavedGame) -> bytes:
-        """Return the JSON of a game or position."""
+        """Return the data of a game or position as JSON."""
         async with self._drawing:
             if saved.name not in self._cache:
                 self._cache[saved.name] = await asyncio.to_thread(_page_data, saved)
@@ -174,7 +174,7 @@ def _page_data(saved: SavedGame) -> bytes:
 
 
 def _label(spec: GameSpec, player: str) -> str:
-    """Return the displayed name of a player."""
+    """Return the display name of a player."""
     number = level_number(player)
     labels = {level.player: level.label for level in levels_of(spec)}
     return f"Level {number}" if number is not None else labels.get(player, player)
@@ -194,15 +194,15 @@ def _position(game: BoardGame) -> dict[str, Any]:
 def _add_evaluations(app: FastAPI, records: SavedGames, jobs: EvaluationJobs) -> None:
     @app.get("/api/records/{name}/judgement")
     async def progress(name: str, judge: str) -> dict[str, Any]:
-        """Return the progress of an evaluation, and its results once it is complete."""
+        """Return the progress of an evaluation and, once it is complete, its results."""
         return jobs.of(records.load(name), judge).to_dict()
 
     @app.post("/api/records/{name}/judgement", status_code=202)
     async def start(name: str, judge: str) -> dict[str, Any]:
-        """Start the evaluation of a game."""
+        """Start evaluating a game."""
         return jobs.start(records.load(name), judge).to_dict()
 
     @app.delete("/api/records/{name}/judgement")
     async def stop(name: str, judge: str) -> dict[str, Any]:
-        """Stop an evaluation."""
+        """Stop evaluating a game."""
         return (await jobs.stop(records.load(name), judge)).to_dict()

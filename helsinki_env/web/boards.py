@@ -1,7 +1,7 @@
-"""Boards of one's own: component files with changed numbers, saved with the tables.
+"""Custom boards: component files with changed values, saved in the database of the tables.
 
-The database holds their content, and games refer to them by name, so a moved folder still works. The files in the
-folder `boards` are copies for the processes of players.
+The database holds the contents, and games refer to boards by name, so the data folder can be moved. The files in the
+folder `boards` are copies for the player processes.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _PLAYERS = ("2 players", "3 players", "4 players")
 
 
 class Boards:
-    """The boards of a database. A board never changes, because saved games refer to it.
+    """The custom boards in a database. A board never changes, because saved games refer to it.
 
     Args:
-        rows: the database.
-        transaction: runs a block as one transaction.
-        folder: folder of the database.
+        rows: connection to the database.
+        transaction: context manager that runs a block as one transaction.
+        folder: folder that contains the database.
     """
 
     def __init__(
@@ -64,25 +64,25 @@ class Boards:
         return data
 
     def fields(self, spec: GameSpec) -> list[dict[str, Any]]:
-        """Return the numbers that may be changed, as groups of rows of fields.
+        """Return the values that can be changed, as groups of rows of fields.
 
-        A group has `title`, `heads` (labels of the columns) and `rows`. A row has `label` and `fields`. A field is None
-        or has `key`, such as ``actions.two_points.cost``, and `value`, the published number.
+        A group has the keys `title`, `heads` (column labels) and `rows`. A row has `label` and `fields`. A field is
+        None, or has `key`, such as ``actions.two_points.cost``, and `value`, the published value.
         """
         return list(_groups(self._published(spec)))
 
     def abilities(self, spec: GameSpec) -> list[str]:
-        """Return what may be left out of the game for all seats, unless `GameSpec.setup_options` offers that."""
+        """Return the abilities that can be disabled for all seats, unless `GameSpec.setup_options` offers this."""
         config = spec.config
         offered = {setup.key for setup in spec.setup_options}
         return [] if "covered" in offered else list(config.disabled_names[config.first_disabled :])
 
     def save(self, spec: GameSpec, values: Mapping[str, float | None]) -> str:
-        """Save a component file with other numbers, by the keys of `fields`, and return its name.
+        """Save a component file with changed values, keyed as in `fields`, and return its name.
 
         Raises:
-            ValueError: for an invalid value; the message begins with its key.
-            StoreError: if it cannot be saved.
+            ValueError: if a value is invalid; the message begins with its key.
+            StoreError: if the file cannot be saved.
         """
         data = self._published(spec)
         known = {field["key"] for group in _groups(data) for row in group["rows"] for field in row["fields"] if field}
@@ -108,9 +108,9 @@ class Boards:
         return name
 
     def config_values(self, options: Mapping[str, Any], players: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Split the options of a table into those of the game, and the configuration values of a saved board.
+        """Split the options of a table into the game options and the configuration values of a custom board.
 
-        The option `denied` names abilities that no seat may take.
+        The option `denied` lists abilities that no seat may use.
         """
         name = options.get("components")
         if not isinstance(name, str) or not name.startswith("own-"):
@@ -125,15 +125,15 @@ class Boards:
     # in the database
 
     def portable(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a configuration as plain data with the name of its board instead of the path."""
+        """Return the configuration as a dict, with the name of its custom component file instead of the path."""
         found = _PATH.fullmatch(str(config.get("components", "")))
         ours = found is not None and Path(config["components"]).parent == self._folder
         return dict(config) | ({"components": found[1]} if found is not None and ours else {})
 
     def local(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a configuration as plain data with the path of its board, which is written if it does not exist.
+        """Return the configuration as a dict, with the path of its custom component file instead of the name.
 
-        A path in another folder is that of a database which was moved.
+        The file is written if it does not exist. A path in another folder refers to a database that was moved.
         """
         components = str(config.get("components", ""))
         found = _PATH.fullmatch(components) or re.fullmatch(f"({_NAME})", components)
@@ -149,11 +149,11 @@ class Boards:
         return dict(config) | ({"components": str(path)} if is_file(path) else {})
 
     def portable_text(self, text: str) -> str:
-        """Return the JSON of a game record or position with the name of its board instead of the path."""
+        """Replace the path of the custom component file with its name, in the JSON of a game record or position."""
         return _with_config(text, self.portable)
 
     def local_text(self, text: str) -> str:
-        """Return the JSON of a game record or position with the path of its board."""
+        """Replace the name of the custom component file with its path, in the JSON of a game record or position."""
         return _with_config(text, self.local)
 
     def _content(self, name: str) -> str | None:
@@ -165,7 +165,7 @@ class Boards:
             self._rows.execute("INSERT OR IGNORE INTO boards VALUES (?, ?)", (name, content))
 
     def _file(self, name: str, content: str) -> Path:
-        """Write the copy of a board and return its path."""
+        """Write the file for a custom board and return its path."""
         path = self._folder / f"{name}.yaml"
         with atomic_write(path) as file:
             file.write(content.encode())
@@ -177,7 +177,7 @@ def _name_of(content: bytes) -> str:
 
 
 def _with_config(text: str, change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> str:
-    """Return a JSON text with a changed configuration: the key `config` of a record, the keys of a position."""
+    """Apply a function to the configuration in a JSON text: the value of `config` in a record, or a whole position."""
     if "own-" not in text:
         return text
     data = json.loads(text)
@@ -188,7 +188,7 @@ def _with_config(text: str, change: Callable[[Mapping[str, Any]], dict[str, Any]
 
 
 def _groups(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the groups of fields of a component file."""
+    """Yield the groups of fields for a component file."""
     if actions := data.get("actions"):
         rows = [
             _row(name, [(f"actions.{name}.{kind}", one.get(kind)) for kind in ("cost", "strength")])

@@ -1,8 +1,9 @@
-"""Measure the ratings of the levels: `python -m helsinki_env.web.calibrate GAME --games 2000 --out FOLDER`.
+"""Measure the ratings of the difficulty levels: `python -m helsinki_env.web.calibrate GAME --games 2000 --out FOLDER`.
 
-Adjacent levels play each other. The difference of two ratings is the log odds of a win, with the variance between
-deals. The rating of a level is the sum of the differences from greedy, which has 0 points. The command saves finished
-blocks of games in the folder and resumes from them. `--write` updates `level_ratings.json`.
+Adjacent levels play against each other. The difference between two ratings is the log odds of a win, and its variance
+is estimated from the variation between deals. The rating of a level is the sum of the differences between it and
+greedy, which has 0 points. The command saves finished blocks of games in the folder, so that it can resume. `--write`
+updates `level_ratings.json`.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from helsinki_env.utils.files import atomic_write
 from helsinki_env.web.levels import ELO, MIXTURES, ZERO, level, level_name
 
 _BLOCK = 50
-"""Number of games in a block, which is saved as a whole."""
+"""Number of games in a block; a block is saved as a whole."""
 _SEED = 4711
 
 
 def block_file(game: str, lower: int, block: int, games: int) -> str:
-    """Return the name of the file of a block; other players, networks or package versions have other files."""
+    """Return the file name of a block, which depends on the players, the networks and the package version."""
     config = spec_by_name(game).config(num_players=2)
     pair = [MIXTURES[number - 1] for number in (lower, lower + 1)]
     networks = [files_digest(name, config) for one in pair for name in (one.weaker, one.stronger)]
@@ -39,7 +40,7 @@ def block_file(game: str, lower: int, block: int, games: int) -> str:
 
 
 def block_wins(game: str, lower: int, block: int, games: int) -> list[float]:
-    """Play a block of games between a level and the next one; return the higher level's wins per deal."""
+    """Play a block of games between a level and the next level; return the higher level's wins per deal."""
     config = spec_by_name(game).config(num_players=2)
     players = [level(str(number), config) for number in (lower, lower + 1)]
     results = play_match(players, config, games=games, seed=_SEED + 1000 * lower + block)
@@ -50,9 +51,9 @@ def block_wins(game: str, lower: int, block: int, games: int) -> list[float]:
 
 
 def ratings_of(wins: dict[int, list[float]]) -> list[dict[str, Any]]:
-    """Return the ratings of all levels with 95% intervals.
+    """Return the ratings of all levels with 95% confidence intervals.
 
-    `wins` maps each level but the last to the next level's wins against it, one number from 0 to 2 per deal.
+    `wins` maps each level except the last to the next level's wins against it, a number from 0 to 2 for each deal.
     """
     steps: dict[int, tuple[float, float]] = {}
     for lower, deals in wins.items():
@@ -87,7 +88,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; return the exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m helsinki_env.web.calibrate", description=__doc__)
     parser.add_argument("game", help="Name of the game.")
     parser.add_argument("--games", type=int, default=2000, help="Number of games of each level.")
@@ -100,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
     wins: dict[int, list[float]] = {}
     last = len(MIXTURES) - 1
     for lower in range(1, len(MIXTURES)):
-        # The first and the last level have one neighbor, so these matches have all their games.
+        # The first and the last level have a single neighbor, so their matches are twice as long.
         total = given.games if lower in (1, last) else given.games // 2
         wins[lower] = []
         for block in range(-(-total // _BLOCK)):

@@ -1,8 +1,8 @@
-"""Clocks of tables: a time for all turns of a person, and seconds added at the end of each turn.
+"""Table clocks: a total time for all turns of a person, and an increment at the end of each turn.
 
-When the time of a person runs out, the substitute (the first level of the game) takes the rest of the turn. Clocks run
-only while a page of the table is open, only during the turns of people, and for no one who has not yet opened the
-table.
+If a person's time runs out, the substitute (the first level of the game) plays the rest of the turn. Clocks run only
+while a page of the table is open, and only during people's turns. The clock of a person first starts after the person
+has opened the table.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ __all__ = ["TableClock", "substitute"]
 
 
 def substitute(spec: GameSpec) -> str:
-    """Return the name of the player that takes the rest of a turn after the time has run out."""
+    """Return the name of the player that plays the rest of a turn after the time has run out."""
     return levels_of(spec)[0].player
 
 
 @dataclass
 class TableClock:
-    """The clock of a table; times are in seconds."""
+    """The clock of a table, with times in seconds."""
 
-    seconds: float  # time of each seat at the beginning
+    seconds: float  # initial time of each seat
     increment: float  # added at the end of each turn
     left: list[float]  # by seat
     expired: list[int] = field(default_factory=list)  # numbers of the actions taken by the substitute
@@ -34,16 +34,16 @@ class TableClock:
 
     @classmethod
     def of(cls, seconds: float, increment: float, seats: int) -> TableClock:
-        """Return the clock at the beginning of a game."""
+        """Create the clock for the start of a game."""
         return cls(seconds, increment, [seconds] * seats)
 
     @classmethod
     def from_json(cls, text: str) -> TableClock | None:
-        """Return the clock in a text; None if it is empty."""
+        """Parse a clock from text, or return None if the text is empty."""
         return cls(**json.loads(text)) if text else None
 
     def to_json(self) -> str:
-        """Return the clock as text."""
+        """Return the clock as JSON text."""
         return json.dumps(asdict(self))
 
     def copy(self) -> TableClock:
@@ -51,15 +51,15 @@ class TableClock:
         return TableClock(self.seconds, self.increment, list(self.left), list(self.expired), list(self.present))
 
     def spend(self, seat: int, seconds: float) -> None:
-        """Subtract time that a seat has used."""
+        """Subtract the time that a seat has used."""
         self.left[seat] = max(0.0, self.left[seat] - seconds)
 
     def end_turn(self, seat: int) -> None:
-        """Add the increment after a turn."""
+        """Add the increment at the end of a turn."""
         self.left[seat] += self.increment
 
     def message(self, people: tuple[int, ...], running: int | None, player: str) -> dict[str, Any]:
-        """Return the message for pages: the time left of each person, and the seat whose clock is running."""
+        """Return the message for pages: each person's remaining time, and the seat whose clock is running."""
         left = [round(seconds, 1) if seat in people else None for seat, seconds in enumerate(self.left)]
         settings = {"seconds": self.seconds, "increment": self.increment}
         return {"type": "clocks", "left": left, "running": running, "player": player, **settings}

@@ -1,4 +1,4 @@
-"""Evaluations for pages: of the current position at a table, and of whole games in small batches."""
+"""Evaluations for pages: of the current position of a table, and of whole games in small batches."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from helsinki_env.web.reasons import reason_text
 from helsinki_env.web.records import SavedGame
 
 SIMULATIONS = (25, 100, 400)
-"""Simulation counts that a page may request."""
+"""Numbers of simulations that a page may request."""
 EVALUATORS = (DEFAULT_EVALUATOR, *(f"net+search:{count}" for count in SIMULATIONS))
-"""The available evaluators, fastest first."""
+"""All available evaluators, fastest first."""
 _SEARCH_DELAY = 0.2
-"""Seconds that a request must stay unchanged before a search starts, because stopping a search ends a process."""
+"""Seconds that a request must remain unchanged before a search starts, because stopping a search ends a process."""
 _MAX_CHOICES = 8
-"""Maximum number of actions in the data of an evaluation."""
+"""Maximum number of actions listed in an evaluation."""
 _NETWORK_BATCH, _SEARCH_BATCH = 32, 4
-"""Number of actions per call of the network and of a search, small enough to show progress."""
+"""Number of actions per call of the network and of a search. The batches are small enough to show progress."""
 _MAX_REASONS = 12
-"""Maximum number of actions of a game whose regret is explained in words."""
+"""Maximum number of actions per game whose regret is explained in words."""
 _COSTLY = 0.03
-"""Minimum regret that is explained."""
+"""Minimum regret of an action that is explained."""
 _PARALLEL = 2
 """Maximum number of games evaluated in parallel; others wait."""
 _MAX_JOBS = 100
@@ -42,22 +42,22 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """A page's request for an evaluation of the current position at a table."""
+    """A request from a page to evaluate the current position of a table."""
 
     number: int  # number of actions taken
-    deeper: int  # number of search simulations; 0 uses the network alone
+    deeper: int  # number of search simulations; 0 uses only the network
     config: Any
     inputs: tuple[Any, Any, Any]  # observation int8 (1, F), mask int8 (1, A) and random key uint64 (1,)
     descriptions: Mapping[int, str]  # of every legal action, by id
 
     @property
     def evaluator(self) -> str:
-        """The name of the evaluator."""
+        """Name of the evaluator."""
         return f"net+search:{self.deeper}" if self.deeper else DEFAULT_EVALUATOR
 
 
 def evaluation_message(request: EvaluationRequest, evaluation: Evaluation) -> dict[str, Any]:
-    """Return the message for the page: the evaluator and its evaluation (`evaluation_data`)."""
+    """Return the message for the page, with the evaluator and its evaluation (`evaluation_data`)."""
     return {
         "type": "opinion",
         "number": request.number,
@@ -70,10 +70,10 @@ def evaluation_message(request: EvaluationRequest, evaluation: Evaluation) -> di
 def evaluation_data(
     evaluation: Evaluation, descriptions: Mapping[int, str], *, by_win_probability: bool
 ) -> dict[str, Any]:
-    """Return every seat's win probability and the best actions, best first.
+    """Return the win probability of every seat, and the best actions in descending order.
 
-    Actions are sorted by the acting seat's win probability or by policy probability. `descriptions` maps action ids to
-    words.
+    Actions are sorted by the acting seat's win probability or by their policy probability. `descriptions` maps action
+    ids to descriptions in words.
     """
     own = evaluation.shares[:, evaluation.seat]
     merit = np.nan_to_num(own, nan=-1.0) if by_win_probability else evaluation.probabilities
@@ -98,7 +98,7 @@ def _rounded(probabilities: Any) -> Any:
 
 
 class PageEvaluator:
-    """Answers evaluation requests of one page, one at a time; a superseded request gets no answer."""
+    """Handles the evaluation requests of a page, one at a time. A superseded request gets no response."""
 
     def __init__(self, send: Callable[[dict[str, Any]], None], pool: PlayerPool) -> None:
         self._send, self._pool = send, pool
@@ -107,7 +107,7 @@ class PageEvaluator:
         self._task: asyncio.Task[None] | None = None
 
     def ask(self, request: EvaluationRequest) -> None:
-        """Replace the current request with a new one."""
+        """Replace the current request with a new request."""
         self._wanted = request
         self._stop_search()
         if self._task is None:
@@ -119,7 +119,7 @@ class PageEvaluator:
         self._stop_search()
 
     def _stop_search(self) -> None:
-        # Stopping a request ends its process. The network alone is quick, but loading it again is not.
+        # Stopping a request ends its process. The network itself is fast, but loading it again is slow.
         if self._task is not None and self._current is not None and self._current.deeper:
             self._task.cancel()
             self._task = None
@@ -148,19 +148,19 @@ class PageEvaluator:
 
 @dataclass
 class EvaluationJob:
-    """The evaluation of a game or position, running or ended."""
+    """A running or finished evaluation of a game or position."""
 
     saved: SavedGame
     evaluator: str
     total: int = 0  # number of actions to evaluate
     problem: str = ""  # error message
     evaluations: list[Evaluation] = field(default_factory=list)  # of the first actions
-    game_evaluation: GameEvaluation | None = None  # once complete; None for a position
-    result: dict[str, Any] | None = None  # the data for pages, once complete
-    task: asyncio.Task[None] | None = None  # while it is running
+    game_evaluation: GameEvaluation | None = None  # set once complete; None for a position
+    result: dict[str, Any] | None = None  # data for pages, set once complete
+    task: asyncio.Task[None] | None = None  # set while it is running
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the progress as plain data, with the results once they are complete."""
+        """Return the progress as a dict, with the results once they are complete."""
         state = "running" if self.task else "failed" if self.problem else "done" if self.result else "stopped"
         return {
             "judge": self.evaluator,
@@ -172,7 +172,7 @@ class EvaluationJob:
         }
 
     async def end(self) -> None:
-        """Stop the task; the partial results remain."""
+        """Stop the task, but keep the partial results."""
         task, self.task = self.task, None
         if task is not None:
             task.cancel()
@@ -181,7 +181,7 @@ class EvaluationJob:
 
 
 class EvaluationJobs:
-    """All evaluations of games, running or ended."""
+    """All running and finished evaluations of games and positions."""
 
     def __init__(self, pool: PlayerPool) -> None:
         self._pool = pool
@@ -189,20 +189,20 @@ class EvaluationJobs:
         self._parallel = asyncio.Semaphore(_PARALLEL)
 
     def of(self, saved: SavedGame, evaluator: str) -> EvaluationJob:
-        """Return an evaluation, which may not have started; raise ValueError if the evaluator does not exist."""
+        """Return an evaluation, which may not have started yet; raise ValueError if the evaluator does not exist."""
         if evaluator not in EVALUATORS:
             raise ValueError(f"judge: found {short_repr(evaluator)}, expected {choices_text(EVALUATORS, evaluator)}")
         return self._jobs.get((saved.name, evaluator)) or EvaluationJob(saved, evaluator)
 
     def start(self, saved: SavedGame, evaluator: str) -> EvaluationJob:
-        """Start the evaluation of a game unless it is running or complete; it resumes from partial results."""
+        """Start or resume the evaluation of a game unless it is already running or complete."""
         job = self.of(saved, evaluator)
         if job.task is None and job.result is None:
             job.problem = ""
             job.task = asyncio.create_task(self._run(job))
             self._jobs[saved.name, evaluator] = job
             idle = [key for key, other in self._jobs.items() if other.task is None]
-            for key in idle[: max(0, len(self._jobs) - _MAX_JOBS)]:  # the oldest ones
+            for key in idle[: max(0, len(self._jobs) - _MAX_JOBS)]:  # remove the oldest ones
                 del self._jobs[key]
         return job
 
@@ -213,7 +213,7 @@ class EvaluationJobs:
         return job
 
     async def remove(self, name: str) -> None:
-        """Delete the evaluations of a game."""
+        """Stop and delete the evaluations of a game."""
         for key in [key for key in self._jobs if key[0] == name]:
             await self._jobs.pop(key).end()
 
@@ -236,12 +236,12 @@ class EvaluationJobs:
             job.problem = str(problem)
             _log.warning("record %s: %s", job.saved.name, problem)
         finally:
-            if job.task is asyncio.current_task():  # no other task has replaced this one
+            if job.task is asyncio.current_task():  # this task has not been replaced by another
                 job.task = None
 
 
 def _inputs(saved: SavedGame) -> tuple[Any, ...]:
-    """Return the arguments of `PlayerPool.evaluate`: observations, masks, random keys, and a game's actions."""
+    """Return the arguments for `PlayerPool.evaluate` (observations, masks, random keys), and the actions of a game."""
     if saved.record is not None:
         return (*analysis_inputs(saved.record), np.array(saved.record.decisions, np.int64))
     game = saved.begin
@@ -251,7 +251,7 @@ def _inputs(saved: SavedGame) -> tuple[Any, ...]:
 
 
 def _reasons(record: Record, evaluation: GameEvaluation) -> list[str]:
-    """Return for each action the gains of the better one in words; empty except for the costliest actions."""
+    """Explain in words, for each action, what the best action gains; empty except for the largest regrets."""
     costs = [(cost or 0.0, number) for number, cost in enumerate(evaluation.costs)]
     costly = {number for cost, number in sorted(costs, reverse=True)[:_MAX_REASONS] if cost >= _COSTLY}
     why = []
@@ -265,7 +265,7 @@ def _reasons(record: Record, evaluation: GameEvaluation) -> list[str]:
 
 
 def _result(job: EvaluationJob) -> dict[str, Any]:
-    """Return the results as plain data: of a position's actions, or of a game."""
+    """Return the results for a position's actions or for a game, as JSON-serializable data."""
     record, game = job.saved.record, job.saved.begin
     if record is not None:
         job.game_evaluation = summarize_evaluations(record, job.evaluations, job.evaluator)

@@ -1,7 +1,7 @@
-"""Help for people: rules, explanations of the picture, and guided games, which explain each action of a fixed deal.
+"""Help for users: rules, explanations of the picture, and guided games that explain each action on a fixed deal.
 
-The texts come from `helsinki_env.games.<name>.help`. They depend on the configuration, the public position, and the
-cards of the viewing seat.
+The texts are defined in `helsinki_env.games.<name>.help`. They depend on the configuration, the public position, and
+the cards of the viewing seat.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 
 @cache
 def help_module(game: str) -> Any | None:
-    """Return the help module of a game, or None if it has none."""
+    """Return the help module of a game, or None if the game has none."""
     name = f"helsinki_env.games.{game}"
     if find_spec(name) is None or find_spec(f"{name}.help") is None:
         return None
@@ -28,7 +28,7 @@ def help_module(game: str) -> Any | None:
 
 
 def rules_text(config: Any) -> list[dict[str, str]]:
-    """Return the rules of a configuration as sections with `title` and `text`; empty if the game has no texts."""
+    """Return the rules for a configuration as sections with `title` and `text`; empty if the game has no texts."""
     spec = spec_of(config)
     sections = spec.text().rule_sections(config) if spec.text is not None else []
     texts = ((one.title, " ".join([*one.rules, *one.page])) for one in sections)
@@ -36,19 +36,19 @@ def rules_text(config: Any) -> list[dict[str, str]]:
 
 
 def score_sheet(game: BoardGame) -> list[list[dict[str, Any]]]:
-    """Return the categories of points of each seat, each with `label`, `count`, `points` and `note`."""
+    """Return the scoring categories of each seat, each with `label`, `count`, `points` and `note`."""
     module = help_module(game.spec.name)
     return module.score_sheet(game) if module is not None else [[] for _ in range(game.config.num_players)]
 
 
 def effects(before: BoardGame, after: BoardGame, seat: int) -> list[str]:
-    """Return the public gains of a seat's action, in short phrases."""
+    """Return what a seat visibly gains by an action, in short phrases."""
     module = help_module(before.spec.name)
     return module.effects(before, after, seat) if module is not None else []
 
 
 def said(game: BoardGame, action: int, words: str) -> str:
-    """Return the description of an action for the log, with the names of public cards if the game has them."""
+    """Describe an action for the log; if possible, the description names the public cards."""
     module = help_module(game.spec.name)
     named: str = words if module is None or not hasattr(module, "said") else module.said(game, action, words)
     return named
@@ -57,10 +57,10 @@ def said(game: BoardGame, action: int, words: str) -> str:
 def explanation(
     table: GameTable, mine: tuple[int, ...], viewer: int | None, spot: str, spots: Any, legal: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the explanation of a spot: `help` describes it, and `why` is the reason that it cannot be used, or empty.
+    """Explain a spot in the picture: `help` describes it, and `why` states why it cannot be used (empty if it can).
 
-    The page plays the seats `mine`, shows the cards of `viewer` (None: all cards) and has the named `spots`. `legal`
-    has the legal actions with their spots in `at`. Raises TableError for an unknown spot.
+    The page plays the seats `mine`, shows the cards of `viewer` (None shows all cards) and has the named `spots`.
+    `legal` contains the legal actions, with their spots in `at`. Raises TableError if the spot is unknown.
     """
     if spot not in spots:
         raise TableError(f"spot: found {short_repr(spot)}, expected the name of a spot of the picture")
@@ -85,7 +85,7 @@ def _why_not(
     spot: str,
     legal: list[dict[str, Any]],
 ) -> str:
-    """Return why a page cannot use a spot now; empty if it can, or if it only watches."""
+    """Return the reason why a page cannot use a spot now; empty if it can, or if it only watches."""
     game = table.game
     if not mine or module is None:
         return ""
@@ -103,7 +103,7 @@ def _why_not(
 
 
 def _lesson(spec: GameSpec) -> dict[str, Any]:
-    """Return the guided game of a game: `seed`, `opponent`, `steps` and `end`; empty if there is none."""
+    """Return the guided game for a game, with `seed`, `opponent`, `steps` and `end`; empty if there is none."""
     module = help_module(spec.name)
     if module is None:
         return {}
@@ -113,18 +113,18 @@ def _lesson(spec: GameSpec) -> dict[str, Any]:
 
 
 def has_lesson(spec: GameSpec) -> bool:
-    """Return whether a game has a guided game."""
+    """Return whether there is a guided game for a game."""
     return bool(_lesson(spec))
 
 
 def lesson_message(spec: GameSpec) -> dict[str, Any]:
-    """Return the message with the steps of a guided game: for each, the notation of an action and a text."""
+    """Return the message with the steps of a guided game, each with the notation of an action and a text."""
     lesson = _lesson(spec)
     return {"type": "lesson", "steps": lesson.get("steps", []), "end": lesson.get("end", "")}
 
 
 def lesson_table(spec: GameSpec, label: str) -> GameTable:
-    """Return a new table for the guided game against `label`; raise ValueError if the game has none."""
+    """Create a table for the guided game, with `label` as the opponent's name; raise ValueError if there is none."""
     lesson = _lesson(spec)
     if not lesson:
         raise ValueError(f"game: found {spec.name}, expected a game with a guided game")

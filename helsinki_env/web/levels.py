@@ -1,8 +1,8 @@
-"""Levels on the rating scale: mixtures of graded players, their measured ratings, and the estimated rating of a person.
+"""Difficulty levels: mixtures of players, their measured ratings, and the estimated rating of a person.
 
-A level takes each action from the stronger of two players with a fixed probability, otherwise from the weaker one. Its
+For each action, a level uses the stronger of two players with a fixed probability, and otherwise the weaker one. Its
 rating is in Elo points on the scale of `helsinki evaluate`, where greedy has 0 points. `calibrate` measures the ratings
-and writes them with their intervals to `level_ratings.json`.
+and writes them with their confidence intervals to `level_ratings.json`.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from helsinki_env.engine.rng import GOLDEN
 ELO = 400 / math.log(10)
 """Elo points per unit of log odds."""
 LEVEL = "level:"
-"""Prefix of the players that are levels, such as ``level:4``."""
+"""Prefix of the player names of levels, such as ``level:4``."""
 _PRIOR_MEAN, _PRIOR_DEVIATION = 0.0, 600.0
-"""Normal prior of a person's rating, in Elo points: about the range of the levels."""
+"""Mean and standard deviation, in Elo points, of the normal prior for a person's rating."""
 _GRID = np.arange(-2500.0, 2500.5, 1.0)
 
 
 class Mixture(NamedTuple):
-    """The players of a level."""
+    """The mixture of two players that defines a level."""
 
     weaker: str
     stronger: str
-    probability: float  # that the stronger player acts
+    probability: float  # probability that the stronger player acts
 
 
-#: The levels, from the weakest.
+#: The levels, weakest first.
 MIXTURES = (
     Mixture("random", "greedy", 0.6),
     Mixture("random", "greedy", 0.85),
@@ -53,19 +53,19 @@ MIXTURES = (
     Mixture("net+search:100", "net+search:100", 1.0),
 )
 ZERO = 3
-"""The level with 0 points: greedy, as in `helsinki evaluate`."""
+"""The level with a rating of 0, which is greedy, as in `helsinki evaluate`."""
 
 
 class LevelPlayer:
-    """A player that takes each action from one of two players, chosen by the random key."""
+    """A player that delegates each action to one of two players, selected by the random key."""
 
     def __init__(self, weaker: Player, stronger: Player, probability: float, name: str) -> None:
         self.name, self._players, self._probability = name, (weaker, stronger), probability
 
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
-        """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
+        """Return one legal action per row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         actions: Int64Array = np.argmax(action_mask, axis=1).astype(np.int64)
-        # The players use the same keys, so the choice between them uses other bits.
+        # The players use the same keys, so other bits select between them.
         mixed = (keys ^ (keys >> np.uint64(29))) * GOLDEN
         strong = (mixed >> np.uint64(11)).astype(np.float64) / 2.0**53 < self._probability
         for player, rows in zip(self._players, (np.flatnonzero(~strong), np.flatnonzero(strong)), strict=True):
@@ -75,19 +75,19 @@ class LevelPlayer:
 
 
 def level_name(number: int) -> str:
-    """Return the player name of a level, from 1."""
+    """Return the player name of a level; levels are numbered from 1."""
     return f"{LEVEL}{number}"
 
 
 def level_number(player: str) -> int | None:
-    """Return the number of a level from its player name, or None for another player."""
+    """Return the number of a level, given its player name, or None for any other player."""
     text = player.removeprefix(LEVEL)
     valid = player.startswith(LEVEL) and text.isascii() and text.isdigit() and len(text) < 4
     return int(text) if valid and 1 <= int(text) <= len(MIXTURES) else None
 
 
 def level(argument: str, config: Any) -> Player:
-    """Create the player of ``helsinki_env.web.levels:level:NUMBER``; raise UserError for an unknown level."""
+    """Create the player ``helsinki_env.web.levels:level:NUMBER``; raise UserError if the level does not exist."""
     number = level_number(f"{LEVEL}{argument}")
     if number is None:
         raise UserError(f"level: found {short_repr(argument)}, expected a number from 1 to {len(MIXTURES)}")
@@ -103,14 +103,14 @@ def level(argument: str, config: Any) -> Player:
 
 @cache
 def measured_ratings() -> dict[str, Any]:
-    """Return the measured ratings: for each game `command`, `seed` and `levels` (level, rating, low, high, games)."""
+    """Return the measured ratings of each game: `command`, `seed` and `levels` (level, rating, low, high, games)."""
     path = files("helsinki_env.web") / "level_ratings.json"
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return data
 
 
 def level_data(game: str) -> list[dict[str, Any]]:
-    """Return the levels of a game for the start page; the rating of an unmeasured level is None."""
+    """Return the levels of a game for the start page; the rating of a level is None if it was not measured."""
     measured = {one["level"]: one for one in measured_ratings().get(game, {}).get("levels", [])}
     fields = ("rating", "low", "high", "games")
     return [
@@ -124,14 +124,14 @@ def level_data(game: str) -> list[dict[str, Any]]:
 
 
 def _described(mixture: Mixture) -> str:
-    """Return a description of the players of a level."""
+    """Describe the players of a level."""
     if mixture.weaker == mixture.stronger:
         return mixture.stronger
     return f"{mixture.stronger} for {round(100 * mixture.probability)}% of the actions, otherwise {mixture.weaker}"
 
 
 def player_rating(game: str, player: str) -> float | None:
-    """Return the measured rating of a player, or None if it is not equivalent to a level."""
+    """Return the measured rating of a player, or None if the player is not equivalent to a level."""
     number = level_number(player)
     if number is None:
         pure = [i for i, one in enumerate(MIXTURES, 1) if one.weaker == one.stronger == player]
@@ -144,7 +144,7 @@ def player_rating(game: str, player: str) -> float | None:
 
 
 class Estimate(NamedTuple):
-    """A rating in Elo points with the ends of its 95% interval."""
+    """A rating in Elo points with the limits of its 95% credible interval."""
 
     rating: float
     low: float
@@ -153,11 +153,11 @@ class Estimate(NamedTuple):
 
 
 def own_rating(games: Iterable[tuple[Sequence[float], int, Sequence[int]]]) -> Estimate | None:
-    """Estimate the rating of a person from finished games; return None without games.
+    """Estimate the rating of a person from finished games; return None if there are no games.
 
-    Each game has the ratings of all seats (the person's own is ignored), the person's seat, and the ranks from 0. The
-    likelihood is Plackett-Luce with a tie as half a win, and the prior is normal. The estimate is the posterior mean
-    with its 95% interval.
+    A game consists of the ratings of all seats (the person's own is ignored), the person's seat, and the ranks, which
+    start at 0. The likelihood is Plackett-Luce, with a tie counted as half a win, and the prior is normal. The estimate
+    is the posterior mean with its 95% credible interval.
     """
     log_density = -0.5 * ((_GRID - _PRIOR_MEAN) / _PRIOR_DEVIATION) ** 2
     count = 0

@@ -1,7 +1,7 @@
-"""Find the bundled puzzles: `python -m helsinki_env.web.make_puzzles`, which rewrites `puzzles.json`.
+"""Generate the bundled puzzles: `python -m helsinki_env.web.make_puzzles` overwrites `puzzles.json`.
 
-A puzzle is a position from a game of `heuristic` against itself. Its action has a large regret, the network and a
-search agree on the best action, and `reasons` has a reason for that action in words.
+A puzzle is a position from a game of `heuristic` against itself. The action taken has a large regret, the network and a
+search agree on the best action, and `reasons` can explain that action in words.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_PER_GAME, _MAX_PER_KIND = 2, 4
 
 
 def find_puzzles(name: str, count: int) -> list[dict[str, Any]]:
-    """Return `count` puzzles of a game, with a limit for each kind of action."""
+    """Return `count` puzzles for a game, with a maximum number for each kind of action."""
     spec = spec_by_name(name)
     config = spec.config(num_players=2)
     net, guide, deep = (make_player(player, config) for player in ("net", "heuristic", "net+search:100"))
@@ -56,7 +56,7 @@ def find_puzzles(name: str, count: int) -> list[dict[str, Any]]:
 
 
 def main(count: int = 12) -> int:
-    """Rewrite the puzzles; return the exit status."""
+    """Generate the puzzles and return the exit status."""
     lines = []
     for name in sorted(game_names(), reverse=True):
         if spec_by_name(name).list_ui_actions is not None:

@@ -1,7 +1,7 @@
-"""Players of one's own: those of installed packages, and networks in the folder `checkpoints` next to the database.
+"""The user's own players, from installed packages or the folder `checkpoints` next to the database.
 
-A network is a safetensors file, which holds weights and no code. Its player name contains the digest of the file, as in
-``checkpoint:best@1f2e3d4c5b6a``, so that a game never continues with other weights.
+A network is a safetensors file, which contains weights but no code. Its player name includes the digest of the file, as
+in ``checkpoint:best@1f2e3d4c5b6a``, so that a game never continues with different weights.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from helsinki_env.utils.files import is_file
 __all__ = ["CHECKPOINT", "CHECKPOINTS", "OwnPlayer", "OwnPlayers"]
 
 CHECKPOINT = "checkpoint:"
-"""Prefix of the players that are networks of the data folder."""
+"""Prefix of the player names of networks in the data folder."""
 CHECKPOINTS = "checkpoints"
-"""The folder of these networks, in the data folder."""
+"""Subfolder of the data folder that contains these networks."""
 _NAME = r"[\w.+-]{1,40}"
 _PLAYER = re.compile(rf"{CHECKPOINT}({_NAME})@([0-9a-f]{{12}})")
 _MAX_LISTED = 100
@@ -35,24 +35,24 @@ _MAKERS = {AFTERSTATE_KIND: "net", PLAIN_KIND: "mlp"}
 
 
 class OwnPlayer(NamedTuple):
-    """A player that a page offers."""
+    """A player offered on the pages."""
 
-    player: str  # name of the player
+    player: str  # player name
     label: str  # displayed
 
 
 class OwnPlayers:
-    """The players of one's own; `folder` is the data folder."""
+    """The user's own players; `folder` is the data folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = (folder / CHECKPOINTS).resolve()
 
     def offered(self, spec: GameSpec) -> list[OwnPlayer]:
-        """Return the players for a game: those of packages, then the networks by name."""
+        """Return the players available for a game: players from packages first, then networks by name."""
         packages = sorted({point.name for point in entry_points(group=ENTRY_POINT_GROUP)})
         found = [OwnPlayer(name, name) for name in packages]
         for path in self._files()[:_MAX_LISTED]:
-            with suppress(OSError, ValueError):  # deleted in the meantime, or no network
+            with suppress(OSError, ValueError):  # deleted in the meantime, or not a network
                 environment, _, digest = _read(path)
                 name = _name_of(path)
                 if environment == environment_id(spec.config()) and re.fullmatch(_NAME, name):
@@ -60,11 +60,11 @@ class OwnPlayers:
         return found
 
     def _files(self) -> list[Path]:
-        """Return the networks of the folder: files, and `best.safetensors` in folders of training runs."""
+        """Return the networks in the folder: files, and `best.safetensors` in training run folders."""
         return sorted((*self._folder.glob("*.safetensors"), *self._folder.glob("*/best.safetensors")))
 
     def resolve(self, player: str) -> str:
-        """Return a player name with the path of the network instead of its name; other names are unchanged.
+        """Replace the network's name in a player name with its path; return any other player name unchanged.
 
         Raises:
             UserError: if the network does not exist or has changed.
@@ -94,7 +94,7 @@ def _name_of(path: Path) -> str:
 
 
 def _read(path: Path) -> tuple[str, str, str]:
-    """Return the environment, the kind and the digest of a network; ValueError if it is none."""
+    """Return the environment, kind and digest of a network; raise ValueError if the file is not a network."""
     if not is_file(path):
         raise ValueError("expected a file")
     changed = path.stat()

@@ -1,4 +1,4 @@
-"""Players in separate processes, so that a slow player does not block the server and can be stopped."""
+"""Run players in separate processes, so that a slow player does not block the server and can be stopped."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from helsinki_env.utils.stopping import block_interrupts
 from helsinki_env.web.own_players import CHECKPOINT, OwnPlayers
 
 MAX_WORKERS = 8
-"""Maximum number of processes; further requests wait for a free one."""
+"""Maximum number of processes; additional requests wait until a process is free."""
 _MIN_IDLE = 2
-"""Number of idle processes that keep running."""
+"""Number of idle processes that are never ended."""
 _IDLE_SECONDS = 60.0
-"""Seconds after which other idle processes end; starting one takes longer than most players need for an action."""
+"""Seconds after which other idle processes end. Starting a process takes longer than an action of most players."""
 _NICENESS = 5
-"""Niceness of player processes relative to the server, which does little work and must respond quickly (`os.nice`)."""
+"""Niceness (`os.nice`) of player processes relative to the server, which does little work and must respond quickly."""
 
 
 class PlayerFailedError(RuntimeError):
-    """A player has raised an error, or its process has ended; the message describes the cause."""
+    """Raised if a player has raised an error or its process has ended. The message describes the cause."""
 
 
 @lru_cache(maxsize=16)
@@ -39,7 +39,7 @@ def _player(config: str, name: str) -> Any:
     from helsinki_env.agents.registry import make_player
     from helsinki_env.web.levels import LEVEL, level
 
-    if name.startswith(CHECKPOINT):  # the digest is only part of the cache key
+    if name.startswith(CHECKPOINT):  # the digest serves only as part of the cache key
         name = name.removeprefix(CHECKPOINT).partition(":")[2]
     made = level if name.startswith(LEVEL) else make_player
     return made(name.removeprefix(LEVEL), config_from_dict(json.loads(config)))
@@ -58,8 +58,8 @@ def _evaluate(config: str, name: str, *rows: Any) -> list[Evaluation]:
 
 
 def _work(requests: Connection) -> None:
-    """Answer requests until the connection closes; the main function of a process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C stops the server, which ends its processes
+    """Handle requests until the connection closes; the main function of a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C stops the server, which then ends its processes
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
     warnings = list[str]()
@@ -79,7 +79,7 @@ def _work(requests: Connection) -> None:
 
 
 class _Worker:
-    """A process and its connection."""
+    """A worker process and its connection."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -91,7 +91,7 @@ class _Worker:
         self.last_used, self.ended = 0.0, False
 
     def call(self, request: Any) -> tuple[bool, Any, tuple[str, ...]]:
-        """Return whether the call succeeded, its result or error, and warnings; an exception ends the process."""
+        """Return whether a call succeeded, its result or error, and warnings; an exception here ends the process."""
         try:
             self.connection.send(request)
             answer: tuple[bool, Any, tuple[str, ...]] = self.connection.recv()
@@ -107,7 +107,7 @@ class _Worker:
 
 
 class PlayerPool:
-    """Pool of player processes, started on demand up to `MAX_WORKERS`; `own` finds networks of the data folder."""
+    """Pool of at most `MAX_WORKERS` player processes, started on demand; `own` resolves networks in the data folder."""
 
     def __init__(self, own: OwnPlayers | None = None) -> None:
         self._own = own
@@ -118,21 +118,21 @@ class PlayerPool:
         self._closed = False
 
     def begin(self) -> None:
-        """Start a process before the first request."""
+        """Start a process ahead of the first request."""
         self._set_idle(self._new())
 
     def _new(self) -> _Worker:
-        # Not in a thread: a start that is canceled halfway would leave a process that is not tracked.
+        # This is not run in a thread, because a start that is canceled halfway would leave an untracked process.
         worker = _Worker()
         self._all.add(worker)
         return worker
 
     async def decide(self, config: Any, player: str, question: tuple[Any, Any, Any]) -> int:
-        """Return a player's action for `GameTable.question`. Canceling the call stops the player."""
+        """Return a player's action for the inputs of `GameTable.question`. Canceling the call stops the player."""
         return int(await self._call(_act, config, player, *question))
 
     async def check(self, config: Any, player: str) -> None:
-        """Create a player; PlayerFailedError if that fails."""
+        """Create a player to check it; raise PlayerFailedError if it cannot be created."""
         await self._call(_check, config, player)
 
     async def evaluate(
@@ -147,14 +147,14 @@ class PlayerPool:
     async def evaluate_all(
         self, config: Any, evaluator: str, inputs: Sequence[Any], batch: int
     ) -> AsyncIterator[Evaluation]:
-        """Yield the evaluations of many rows, `batch` rows per call; `inputs` are the arrays for `evaluate`."""
+        """Yield the evaluations of many rows, with `batch` rows per call; `inputs` are the arrays for `evaluate`."""
         for first in range(0, len(inputs[0]), batch):
             rows = (values[first : first + batch] for values in inputs)
             for evaluation in await self.evaluate(config, evaluator, *rows):
                 yield evaluation
 
     async def _call(self, handler: Callable[..., Any], config: Any, player: str, *arguments: Any) -> Any:
-        """Call a function in a process; PlayerFailedError if it raises an error or the process ends."""
+        """Call a function in a process; raise PlayerFailedError if it raises an error or the process ends."""
         try:
             name = player if self._own is None else await asyncio.to_thread(self._own.resolve, player)
         except UserError as problem:
@@ -188,7 +188,7 @@ class PlayerPool:
         return answer
 
     def _release(self, worker: _Worker, call: asyncio.Future[Any]) -> None:
-        """Return a process to the pool, or remove it if it has ended; only then is its slot free."""
+        """Return a process to the pool, or remove it if it has ended. Its slot is released only afterwards."""
         failed = call.cancelled() or call.exception() is not None
         if failed or worker.ended:
             self._end(worker)
@@ -197,7 +197,7 @@ class PlayerPool:
         self._free.release()
 
     def _set_idle(self, worker: _Worker) -> None:
-        """Make a process idle; the process that became idle last gets the next request."""
+        """Mark a process as idle. The process that became idle most recently gets the next request."""
         loop = asyncio.get_running_loop()
         worker.last_used = loop.time()
         self._idle.append(worker)

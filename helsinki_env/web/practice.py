@@ -1,6 +1,6 @@
-"""Practice: positions of finished games in which the person missed a better action, repeated at growing intervals.
+"""Practice: spaced repetition of positions from finished games in which the user missed a better action.
 
-An exercise shows what its seat saw in the game. The evaluator has the same information.
+An exercise shows the information that its seat had in the game. The evaluator has the same information.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from helsinki_env.web.store import StoreError, TableStore, finished_tables
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError, TakenAction
 
 MISTAKE = 0.05
-"""Regret, in win probability, from which an action becomes an exercise."""
+"""Minimum regret, in win probability, for an action to become an exercise."""
 GOOD = 0.02
 """Maximum regret of a correct answer."""
 INTERVALS = (1.0, 3.0, 7.0, 16.0, 35.0, 80.0)
-"""Days until an exercise is repeated, by the number of correct answers in a row, from 1."""
+"""Days until an exercise is repeated after 1, 2, ... correct answers in a row."""
 _RETRY = 600.0
 """Seconds until an exercise is repeated after a wrong answer."""
 _REST = 2.0
-"""Minimum seconds between two examinations."""
+"""Minimum number of seconds between two examinations."""
 _MAX_EXERCISES = 1000
 _MAX_PER_GAME = 8
 _DAY = 86_400.0
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 
 class Exercise(NamedTuple):
-    """A position and the action that was taken in it."""
+    """A position, and the action that was taken in it."""
 
     name: str
     game: str
@@ -56,12 +56,12 @@ class Exercise(NamedTuple):
 
     @property
     def seat(self) -> int:
-        """The seat to move, whose view is shown."""
+        """The seat to move; its view is shown."""
         return self.table.game.seat
 
 
 def _position_of(table: GameTable, number: int) -> str:
-    """Return the JSON of a table's position before an action."""
+    """Return a table's position before an action as JSON."""
     actions = [[one.seat, one.action, one.said] for one in table.decisions[:number]]
     return json.dumps(
         {
@@ -75,7 +75,7 @@ def _position_of(table: GameTable, number: int) -> str:
 
 
 def _table_at(name: str, title: str, position: str) -> GameTable:
-    """Return the table of a position; raise ValueError if it can no longer be played."""
+    """Create a table from a position; raise ValueError if the position can no longer be played."""
     data = json.loads(position)
     chairs = tuple(SeatAssignment(player, called) for player, called in data["chairs"])
     actions = [(seat, action, said) for seat, action, said in data["actions"]]
@@ -83,25 +83,25 @@ def _table_at(name: str, title: str, position: str) -> GameTable:
 
 
 async def evaluate_own(pool: PlayerPool, table: GameTable, action: int) -> Evaluation:
-    """Return the network's evaluation of an action of the seat to move, from what the seat sees.
+    """Return the network's evaluation of an action of the seat to move, from that seat's observation.
 
     Raises:
-        PlayerFailedError: if the network does not know the game.
+        PlayerFailedError: if the network cannot evaluate the game.
         TableError: if the action is illegal.
     """
     observation, mask, _ = table.question()
     if not 0 <= action < mask.shape[1] or not mask[0, action]:
         raise TableError(f"action: found {action}, expected a legal action")
-    key = np.array([seat_key(0, table.game.seat, table.number)])  # not that of players, which derives from the seed
+    key = np.array([seat_key(0, table.game.seat, table.number)])  # not the players' key, which is derived from the seed
     extra = np.array([action], np.int64)
     return (await pool.evaluate(table.config, DEFAULT_EVALUATOR, observation, mask, key, extra))[0]
 
 
 async def mistakes(pool: PlayerPool, table: GameTable) -> list[tuple[int, int, float]]:
-    """Return the costliest mistakes of the humans at a table, each as (number of the action, action, regret)."""
+    """Return the worst mistakes of the humans at a table, each as (index of the action, action, regret)."""
     now = table.game.spec.game(table.config, seed=table.seed) if not table.start else None
     if now is None:
-        return []  # games that start from a position are not examined
+        return []  # games that start from a saved position are not examined
     own, rows = list[TakenAction](), list[tuple[Any, ...]]()
     for taken in table.decisions:
         timely = table.clock is None or taken.number not in table.clock.expired
@@ -120,7 +120,7 @@ async def mistakes(pool: PlayerPool, table: GameTable) -> list[tuple[int, int, f
 
 
 def grade(table: GameTable, evaluation: Evaluation, action: int) -> dict[str, Any]:
-    """Return the grade of an answer as plain data, with the best action and the reasons for it in words."""
+    """Return the grade of an answer as a dict, with the best action and the reasons for it in words."""
     regret = evaluation.regret(action) or 0.0
     words = {}
     if table.game.spec.list_ui_actions is not None:
@@ -138,22 +138,22 @@ def grade(table: GameTable, evaluation: Evaluation, action: int) -> dict[str, An
 
 
 class Exercises:
-    """The exercises in the database of the tables, and the examination of finished tables."""
+    """The exercises in the database of tables, and the examination of finished tables."""
 
     def __init__(self, store: TableStore, pool: PlayerPool) -> None:
         self._store, self._rows, self._pool = store, store.rows, pool
         self._task: asyncio.Task[None] | None = None
         self._left = 0  # number of tables to examine
-        self._ended = -_REST  # end of the last examination, by the monotonic clock
+        self._ended = -_REST  # end of the last examination, on the monotonic clock
 
     # the list
 
     def counts(self) -> dict[str, int]:
-        """Return the number of exercises, of due exercises, and of finished games that are not yet examined."""
+        """Return the numbers of exercises, of due exercises, and of finished games that have not been examined yet."""
         total, due = self._rows.execute(
             "SELECT count(*), coalesce(sum(due <= ?), 0) FROM exercises", (time.time(),)
         ).fetchone()
-        unknown = self._task is not None and self._left < 0  # then a page without an exercise asks again
+        unknown = self._task is not None and self._left < 0  # a page without an exercise then repeats its request
         return {
             "total": int(total),
             "due": int(due),
@@ -161,7 +161,7 @@ class Exercises:
         }
 
     def next(self, skip: str = "") -> Exercise | None:
-        """Return the exercise that is due first, or None if none is due."""
+        """Return the exercise that has been due for the longest time, or None if no exercise is due."""
         rows = self._rows.execute(
             "SELECT name, game, title, position, taken, regret, level, answers FROM exercises "
             "WHERE due <= ? AND name != ? ORDER BY due, regret DESC",
@@ -194,10 +194,10 @@ class Exercises:
     # the rating of the person
 
     def own_ratings(self) -> dict[str, Estimate]:
-        """Return the person's estimated rating in each game, from finished games against rated players.
+        """Return the user's estimated rating in each game, from finished games against rated players.
 
-        Only two-player games with the default options against rated players count, if they start from a deal, no
-        action was taken back and no clock ran out.
+        A game counts only if it has two players and the default options and starts from a deal. Games in which an
+        action was taken back or a clock ran out do not count.
         """
         rows = self._rows.execute("SELECT game, ranks, players FROM examined WHERE taken_back = 0 ORDER BY made")
         games: dict[str, list[tuple[list[float], int, list[int]]]] = {}
@@ -213,7 +213,7 @@ class Exercises:
     # the examination of finished tables
 
     def examine(self) -> None:
-        """Start to collect the mistakes of finished tables in the background, unless this runs or has just ended."""
+        """Collect the mistakes of finished tables in the background, unless this is running or has just ended."""
         if self._task is None and time.monotonic() - self._ended > _REST:
             self._left = -1  # unknown
             self._task = asyncio.create_task(self._examine())
@@ -242,9 +242,9 @@ class Exercises:
             for number, action, regret in await mistakes(self._pool, table) if table.game.done else ():
                 position = self._store.boards.portable_text(_position_of(table, number))
                 rows.append((f"{name}-{number}", table.game.spec.name, title, position, action, regret, now))
-        except TableError:  # removed, or saved by another version
+        except TableError:  # deleted, or saved by another version
             pass
-        except PlayerFailedError as problem:  # the network does not know the configuration
+        except PlayerFailedError as problem:  # the network does not support the configuration
             _log.warning("practice: table %s: %s", name, problem)
         with self._store.transaction():
             self._rows.execute("UPDATE examined SET collected = 1 WHERE name = ?", (name,))
@@ -266,7 +266,7 @@ class Exercises:
 
 
 async def note_results(store: TableStore) -> None:
-    """Save the ranks of all finished tables with a human that are not yet saved."""
+    """Save the ranks of all finished tables with a human, unless they are already saved."""
     entries = {entry.name: entry for entry in store.unexamined()}
     for name in await finished_tables(store, list(entries.values())):
         try:
@@ -276,7 +276,7 @@ async def note_results(store: TableStore) -> None:
         branched = store.rows.execute("SELECT 1 FROM branches WHERE name = ?", (name,)).fetchone()
         usual = table.config == table.game.spec.config(num_players=2) and not table.start and not branched
         own = table.clock is None or not table.clock.expired
-        # The levels are rated in the published game of two players only.
+        # The ratings of the levels apply only to the published game with two players.
         players = json.dumps([chair.player for chair in table.chairs] if usual and own else [])
         ranks = json.dumps(table.game.ranks().tolist())
         with store.transaction():
@@ -292,13 +292,13 @@ async def note_results(store: TableStore) -> None:
 
 @cache
 def puzzles() -> tuple[dict[str, Any], ...]:
-    """Return the bundled puzzles: each `game`, `config`, `seed`, `actions` before the position, and `taken`."""
+    """Return the bundled puzzles, each with `game`, `config`, `seed`, `actions` (before the position) and `taken`."""
     found: list[dict[str, Any]] = json.loads((files("helsinki_env.web") / "puzzles.json").read_text(encoding="utf-8"))
     return tuple(found)
 
 
 def puzzle(number: int) -> Exercise:
-    """Return a bundled puzzle by its number, from 0."""
+    """Return a bundled puzzle by its index."""
     data = puzzles()[number]
     config = config_from_dict(dict(data["config"]))
     chairs = tuple(SeatAssignment(HUMAN, f"Player {seat + 1}") for seat in range(config.num_players))

@@ -1,4 +1,4 @@
-"""The practice session of a page, which shows one exercise after another and grades the answers."""
+"""The practice session of a page: it shows one exercise after another and grades the answers."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from helsinki_env.web.tables import TableError
 from helsinki_env.web.views import choices, encode_message, picture, table_view
 
 PRACTICE, PUZZLES = "practice", "puzzles"
-"""The names of the two kinds of practice, part of their addresses."""
+"""Names of the two kinds of practice, which are part of their URLs."""
 _IGNORED = ("pace", "cancel", "lesson", "go", "stop")
-"""Message types that have no meaning here."""
+"""Message types that have no effect in practice sessions."""
 
 
 def exercise_view(exercise: Exercise, legal: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the view of an exercise for its seat, without undo."""
+    """Return the view of an exercise for its seat, with undo disabled."""
     table, seat = exercise.table, exercise.seat
     view = table_view(table, (seat,), seat, None, None, None, lambda viewer: picture(table, viewer), lambda: legal)
     return view | {"selection": None, "undo": None, "takeback": [], "table": exercise.name}
 
 
 class PracticeSession:
-    """The exercises of one page; `name` is `PRACTICE` or `PUZZLES`."""
+    """A page's series of exercises; `name` is `PRACTICE` or `PUZZLES`."""
 
     def __init__(self, name: str, exercises: Exercises, pool: PlayerPool, send: Callable[[str], None]) -> None:
         self._name, self._exercises, self._pool, self._send_text = name, exercises, pool, send
         self._exercise: Exercise | None = None
         self._legal: list[dict[str, Any]] = []
-        self._number = -1  # of the puzzle
+        self._number = -1  # index of the puzzle
         self._answered = False
         self._task: asyncio.Task[None] | None = None
 
@@ -67,7 +67,7 @@ class PracticeSession:
             self._send(exercise_view(exercise, self._legal))
 
     def handle(self, message: dict[str, Any]) -> None:
-        """Handle a message of the page; raise TableError if it is not possible in an exercise."""
+        """Handle a message from the page; raise TableError if it is not possible in an exercise."""
         kind = message["type"]
         if kind == "ping":
             self._send({"type": "pong"})
@@ -97,7 +97,7 @@ class PracticeSession:
             raise TableError(f"type: found {kind!r}, expected an answer to the exercise")
 
     def _check_graded(self) -> None:
-        """Raise TableError while an answer is being graded: canceling the evaluation would end a player process."""
+        """Raise TableError if an answer is being graded: canceling the evaluation would end a player process."""
         if self._task is not None and not self._task.done():
             raise TableError("practice: the answer is being graded; wait for its grade")
 
@@ -106,7 +106,7 @@ class PracticeSession:
         try:
             evaluation = await evaluate_own(self._pool, exercise.table, action)
             graded = await asyncio.to_thread(grade, exercise.table, evaluation, action)
-            if not self._answered and self._name == PRACTICE:  # only the first answer counts
+            if not self._answered and self._name == PRACTICE:  # only the first answer is saved
                 days = self._exercises.answered(exercise, graded["good"])
         except (PlayerFailedError, TableError, StoreError) as problem:
             self._send({"type": "error", "message": str(problem)})

@@ -1,4 +1,4 @@
-"""QR codes (ISO/IEC 18004) for addresses: bytes, error correction level M, versions 1 to 10, up to 213 bytes."""
+"""QR codes (ISO/IEC 18004) for URLs of up to 213 bytes: byte mode, error correction level M, versions 1 to 10."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["MAX_BYTES", "qr_matrix", "qr_path"]
 
 Matrix = npt.NDArray[np.bool_]
 
-#: For each version from 1: check bytes of a block, and the numbers of data bytes of the blocks.
+#: For each version, starting at 1: number of check bytes per block, and number of data bytes in each block.
 _BLOCKS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (10, (16,)),
     (16, (28,)),
@@ -24,10 +24,10 @@ _BLOCKS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (22, (36,) * 3 + (37,) * 2),
     (26, (43,) * 4 + (44,)),
 )
-#: Centers of the alignment patterns of each version.
+#: Centers of the alignment patterns in each version.
 _ALIGNED = ((), (6, 18), (6, 22), (6, 26), (6, 30), (6, 34), (6, 22, 38), (6, 24, 42), (6, 26, 46), (6, 28, 50))
 MAX_BYTES = sum(_BLOCKS[-1][1]) - 3
-"""Maximum length of a text, in bytes of UTF-8."""
+"""Maximum length of a text, in UTF-8 bytes."""
 _LEVEL = 0b00  # M
 _QUIET = 4
 """Width of the empty border in modules."""
@@ -35,7 +35,7 @@ _FINDER_LIKE = ((1, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0), (0, 0, 0, 0, 1, 0, 1, 1, 1, 0
 
 
 def qr_matrix(text: str) -> Matrix:
-    """Return the modules of the code of a text, bool (size, size), True for dark; ValueError if it is too long."""
+    """Return the QR code of a text as bool (size, size), True for dark modules; raise ValueError if it is too long."""
     content = text.encode()
     version = next((i for i, (_, data) in enumerate(_BLOCKS, 1) if len(content) + 2 + (i > 9) <= sum(data)), None)
     if version is None:
@@ -51,7 +51,7 @@ def qr_matrix(text: str) -> Matrix:
 
 
 def qr_path(text: str) -> tuple[int, str]:
-    """Return the size of the code with its border and the SVG path of its dark modules, in modules."""
+    """Return the size of the code including its border, and the SVG path of the dark modules, in module units."""
     matrix = qr_matrix(text)
     runs = []
     for y, row in enumerate(matrix):
@@ -64,7 +64,7 @@ def qr_path(text: str) -> tuple[int, str]:
 
 
 def _codewords(content: bytes, version: int) -> list[int]:
-    """Return the data and check bytes in the order in which they are placed."""
+    """Return the data and check bytes in the order of placement."""
     check, sizes = _BLOCKS[version - 1]
     length = 8 if version < 10 else 16
     bits = f"0100{len(content):0{length}b}" + "".join(f"{byte:08b}" for byte in content) + "0000"
@@ -83,7 +83,7 @@ def _codewords(content: bytes, version: int) -> list[int]:
 
 
 def _multiply(a: int, b: int) -> int:
-    """Return the product in the field of 256 elements modulo x^8 + x^4 + x^3 + x^2 + 1."""
+    """Return the product in GF(256) modulo x^8 + x^4 + x^3 + x^2 + 1."""
     product_ = 0
     for bit in range(7, -1, -1):
         product_ = (product_ << 1) ^ (0x11D if product_ & 0x80 else 0)
@@ -105,11 +105,11 @@ def _check_bytes(data: list[int], count: int) -> list[int]:
     return rest[len(data) :]
 
 
-# the modules
+# placement of the modules
 
 
 def _patterns(version: int) -> tuple[Matrix, Matrix]:
-    """Return the modules of the fixed patterns and which modules are fixed."""
+    """Return the modules of the fixed patterns, and a mask of the fixed modules."""
     size = 17 + 4 * version
     dark, fixed = np.zeros((size, size), bool), np.zeros((size, size), bool)
     dark[6, ::2] = dark[::2, 6] = True
@@ -131,7 +131,7 @@ def _patterns(version: int) -> tuple[Matrix, Matrix]:
 
 
 def _draw_square(dark: Matrix, fixed: Matrix, y: int, x: int, reach: int) -> None:
-    """Draw a finder or alignment pattern: rings around a center, cut off at the edge."""
+    """Draw a finder or alignment pattern: rings around a center, clipped at the edge."""
     for down, right in product(range(-reach, reach + 1), repeat=2):
         if 0 <= y + down < len(dark) and 0 <= x + right < len(dark):
             ring = max(abs(down), abs(right))
@@ -140,7 +140,7 @@ def _draw_square(dark: Matrix, fixed: Matrix, y: int, x: int, reach: int) -> Non
 
 
 def _data_places(fixed: Matrix) -> list[tuple[int, int]]:
-    """Return the free modules (y, x) in the order of the bits: pairs of columns from the right, up and down in turn."""
+    """Return the free modules (y, x) in bit order: pairs of columns from the right, alternating upward and downward."""
     size, places = len(fixed), []
     rights = [right for right in range(size - 1, 0, -2) if right > 6] + [5, 3, 1]
     for number, right in enumerate(rights):
@@ -150,7 +150,7 @@ def _data_places(fixed: Matrix) -> list[tuple[int, int]]:
 
 
 def _masks(y: npt.NDArray[np.int64], x: npt.NDArray[np.int64]) -> list[Matrix]:
-    """Return the eight masks."""
+    """Return the eight mask patterns."""
     return [
         (y + x) % 2 == 0,
         y % 2 == 0,
@@ -164,7 +164,7 @@ def _masks(y: npt.NDArray[np.int64], x: npt.NDArray[np.int64]) -> list[Matrix]:
 
 
 def _with_remainder(value: int, bits: int, generator: int) -> int:
-    """Return a value followed by the `bits` bits of its remainder modulo a polynomial."""
+    """Append to a value the `bits` bits of its remainder modulo a polynomial."""
     rest = value << bits
     for i in range(rest.bit_length() - 1, bits - 1, -1):
         if rest >> i & 1:
@@ -173,7 +173,7 @@ def _with_remainder(value: int, bits: int, generator: int) -> int:
 
 
 def _with_format(dark: Matrix, mask: int) -> Matrix:
-    """Return the modules with the format: error correction level and mask, twice."""
+    """Add both copies of the format information (error correction level and mask) to the modules."""
     dark, size = dark.copy(), len(dark)
     bits = _with_remainder(_LEVEL << 3 | mask, 10, 0x537) ^ 0x5412
     first = [(y, 8) for y in (0, 1, 2, 3, 4, 5, 7, 8)] + [(8, x) for x in (7, 5, 4, 3, 2, 1, 0)]
@@ -185,7 +185,7 @@ def _with_format(dark: Matrix, mask: int) -> Matrix:
 
 
 def _penalty(dark: Matrix) -> int:
-    """Return how hard a code is to read; the mask with the lowest penalty is used."""
+    """Return the penalty of a code for poor readability; the mask with the lowest penalty is used."""
     penalty = 0
     for line in (*dark.astype(int).tolist(), *dark.T.astype(int).tolist()):
         changes = [0, *[i for i in range(1, len(line)) if line[i] != line[i - 1]], len(line)]

@@ -1,7 +1,7 @@
-"""Reasons in words: the gains of an action over another one, from the view of the seat to move.
+"""Reasons in words: what one action gains over another, from the view of the seat to move.
 
-A reason is a fact (points, full rows, coats) that differs between the ends of two turns. Each turn begins with one of
-the actions and continues greedily. Hidden cards are sampled, not read, and a reason must hold for every sample.
+A reason is a fact (points, full rows, coats) that differs at the end of two turns. Each turn begins with one of the
+actions and continues greedily. Hidden cards are sampled rather than read, and a reason must hold in every sample.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from helsinki_env.web.tables import reveals_hidden
 
 _SAMPLES = 3
 _MAX_STEPS = 12
-"""Maximum number of further actions in a turn."""
+"""Maximum number of additional actions in the turn."""
 _MAX_REASONS = 3
 
 
 def _end_of_turn(game: BoardGame, action: int, module: Any, seat: int) -> dict[str, int]:
-    """Return the facts of a seat at the end of a turn that begins with an action and then reveals nothing."""
+    """Return the facts about a seat at the end of a turn that begins with an action and then reveals nothing."""
     now = game.clone()
     now.step(action)
     best: dict[str, int] = module.facts(now, seat)
@@ -46,7 +46,7 @@ def _end_of_turn(game: BoardGame, action: int, module: Any, seat: int) -> dict[s
 
 
 def gains(game: BoardGame, better: int, taken: int) -> dict[str, tuple[int, int]]:
-    """Return the facts of the seat to move that `better` makes larger than `taken`, each with both values.
+    """Return the facts about the seat to move that are larger after `better` than after `taken`, each with both values.
 
     `better` and `taken` are ids of legal actions.
     """
@@ -57,7 +57,7 @@ def gains(game: BoardGame, better: int, taken: int) -> dict[str, tuple[int, int]
     for sample in range(_SAMPLES):
         try:
             real = determinize(game, seat, seed=sample)
-        except DeterminizationError:  # a position that no deal reaches
+        except DeterminizationError:  # a position that cannot be reached from any deal
             return {}
         more, less = (_end_of_turn(real, action, module, seat) for action in (better, taken))
         found = {name: (more[name], less[name]) for name in more if more[name] > less[name]}
@@ -67,7 +67,7 @@ def gains(game: BoardGame, better: int, taken: int) -> dict[str, tuple[int, int]
 
 
 def reasons(game: BoardGame, better: int, taken: int) -> list[str]:
-    """Return the gains of `better` over `taken` in clauses, the most valuable first; see `gains`."""
+    """Return the gains of `better` over `taken` as clauses, the most valuable first (see `gains`)."""
     found = gains(game, better, taken)
     module = help_module(game.spec.name)
     if not found or module is None:
@@ -79,7 +79,7 @@ def reasons(game: BoardGame, better: int, taken: int) -> list[str]:
 
 
 def reason_text(game: BoardGame, better: int, taken: int) -> str:
-    """Return the reasons as a sentence, empty if there are none; see `gains`."""
+    """Return the reasons as a sentence, or an empty string if there are none (see `gains`)."""
     found = reasons(game, better, taken)
     if not found:
         return ""
@@ -88,7 +88,7 @@ def reason_text(game: BoardGame, better: int, taken: int) -> str:
 
 
 def hint(game: BoardGame, better: int, taken: int) -> str:
-    """Return a hint at the better action that does not name it; see `gains`."""
+    """Return a hint about the better action that does not name it (see `gains`)."""
     found = reasons(game, better, taken)
     if found:
         return f"Look for another action: {found[0]}."

@@ -1,4 +1,4 @@
-"""Games and positions saved for analysis, and tables that continue them."""
+"""Games and positions saved for analysis, and the tables that continue from them."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _MAX_TITLE = 120
 
 
 class SavedGameEntry(NamedTuple):
-    """List entry of a saved game or position."""
+    """List entry for a saved game or position."""
 
-    name: str  # part of the address
+    name: str  # part of the URL
     title: str
     made: float  # upload time, in seconds since 1970
     decisions: int | None  # number of actions; None for a position
 
 
 class SavedGame(NamedTuple):
-    """A game, or a position without a record."""
+    """A saved game, or a saved position without a record."""
 
-    name: str  # part of the address
+    name: str  # part of the URL
     title: str
     record: Record | None
-    begin: BoardGame  # before the first action, or the position
+    begin: BoardGame  # the game before its first action, or the position
 
     @property
     def decisions(self) -> tuple[int, ...]:
-        """The actions of the game; empty for a position."""
+        """Actions of the game; empty for a position."""
         return () if self.record is None else self.record.decisions
 
     def after(self, number: int) -> BoardGame:
-        """Return the game after the first `number` actions; raise ValueError if it has fewer."""
+        """Return the game after the first `number` actions; raise ValueError if it has fewer actions."""
         if not 0 <= number <= len(self.decisions):
             raise ValueError(f"decisions: found {number}, expected 0 to {len(self.decisions)}")
         game = self.begin.clone()
@@ -52,7 +52,7 @@ class SavedGame(NamedTuple):
 
 
 class GameStart(NamedTuple):
-    """The start of a game, with the fields of `GameTable`."""
+    """The starting point of a game, with the same fields as in `GameTable`."""
 
     config: Any
     seed: int
@@ -61,13 +61,13 @@ class GameStart(NamedTuple):
 
 
 class SavedGames:
-    """The saved games and positions in the database of the tables."""
+    """The saved games and positions in the database of tables."""
 
     def __init__(self, store: TableStore) -> None:
         self._store, self._rows = store, store.rows
 
     def add(self, game: Record | BoardGame) -> str:
-        """Save a game or a position and return its name; raise ValueError if the limit is reached."""
+        """Save a game or position and return its name; raise ValueError if the limit is reached."""
         if len(self) >= _MAX_GAMES:
             raise ValueError(f"records: found {_MAX_GAMES:,}, expected fewer; delete some first")
         name = secrets.token_hex(6)
@@ -82,11 +82,11 @@ class SavedGames:
         return int(self._rows.execute("SELECT count(*) FROM records").fetchone()[0])
 
     def has(self, name: str) -> bool:
-        """Return whether a game or position of this name exists."""
+        """Return whether a game or position with this name exists."""
         return self._rows.execute("SELECT 1 FROM records WHERE name = ?", (name,)).fetchone() is not None
 
     def all(self, first: int = 0, limit: int = -1) -> list[SavedGameEntry]:
-        """Return the entries, newest first; skip `first` of them and return at most `limit` (-1: all)."""
+        """Return at most `limit` entries (-1 for all), newest first, after skipping the `first` newest."""
         rows = self._rows.execute(
             "SELECT name, title, made, json_array_length(record, '$.decisions') FROM records "
             "ORDER BY made DESC, name LIMIT ? OFFSET ?",
@@ -95,7 +95,7 @@ class SavedGames:
         return [SavedGameEntry(*row) for row in rows]
 
     def load(self, name: str) -> SavedGame:
-        """Return a game or position; raise TableError if it does not exist or can no longer be replayed."""
+        """Load a game or position; raise TableError if it does not exist or can no longer be replayed."""
         row = self._rows.execute("SELECT title, record FROM records WHERE name = ?", (name,)).fetchone()
         if row is None:
             raise TableError(f"record {name!r:.40}: does not exist")
@@ -110,12 +110,12 @@ class SavedGames:
         return SavedGame(name, title, record, initial_game(record))
 
     def add_branch(self, record: str, table: str, decisions: int) -> None:
-        """Record that a table continues a game or position after its first `decisions` actions."""
+        """Record that a table continues from a game or position after the first `decisions` actions."""
         with self._store.transaction():
             self._rows.execute("INSERT INTO branches VALUES (?, ?, ?)", (table, record, decisions))
 
     def branches(self, record: str) -> list[dict[str, Any]]:
-        """Return the tables that continue a game or position: `table`, `title`, `decisions` and `made`."""
+        """Return the tables that continue from a game or position, with `table`, `title`, `decisions` and `made`."""
         rows = self._rows.execute(
             "SELECT tables.name, title, decisions, made FROM branches JOIN tables ON tables.name = branches.name "
             "WHERE record = ? ORDER BY decisions, made",
@@ -145,9 +145,9 @@ def _title(game: Record | BoardGame) -> str:
 
 
 def record_of(table: GameTable, taken_back: int) -> Record:
-    """Return the record of a finished game, or of one without humans; raise ValueError if it would reveal hidden cards.
+    """Return the record of a game; raise ValueError if the record would reveal hidden cards of an unfinished game.
 
-    The name of the human in the record includes the number of actions that were taken back.
+    In the record, the human's name includes the number of actions that were taken back.
     """
     if table.humans and not table.game.done:
         raise ValueError(f"table {table.name}: the game is not over, so its record would reveal hidden cards")
@@ -161,7 +161,7 @@ def record_of(table: GameTable, taken_back: int) -> Record:
 
 
 def start_from_saved(saved: SavedGame, decisions: int) -> GameStart:
-    """Return the start of a game that continues a saved one after its first `decisions` actions."""
+    """Return the start of a game that continues from a saved game after its first `decisions` actions."""
     if saved.after(decisions).done:
         raise ValueError(f"decisions: found {decisions}, after which the game is over; expected fewer")
     record, config = saved.record, saved.begin.config
@@ -173,7 +173,7 @@ def start_from_saved(saved: SavedGame, decisions: int) -> GameStart:
 
 
 def _with_descriptions(begin: BoardGame, actions: tuple[int, ...]) -> tuple[tuple[int, int, str], ...]:
-    """Return each action as (seat, action, description)."""
+    """Return each action as a tuple (seat, action, description)."""
     game, described = begin.clone(), []
     for action in actions:
         ui_actions = game.spec.list_ui_actions(game, game.seat) if game.spec.list_ui_actions else ()

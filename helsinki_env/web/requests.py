@@ -1,4 +1,4 @@
-"""Formats of HTTP requests and error responses."""
+"""Schemas of HTTP requests, and HTML and error responses."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ with requires_extra("play"):
     from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 STATIC = Path(str(files("helsinki_env.web") / "static"))
-"""Folder of the scripts and styles of the pages."""
+"""Folder that contains the scripts and styles of the pages."""
 TOTAL = "x-total-count"
-"""Header with the total length of a list that is sent in part."""
+"""Header with the total length of a partially returned list."""
 MAX_LIST_ENTRIES = 10_000
 """Default and maximum number of list entries in a response."""
 _JOINERS = "\u200c\u200d"
-"""Invisible characters that scripts and emoji need."""
+"""Invisible characters that some writing systems and emoji need."""
 
 
 def error_response(text: str, status: int, more: Mapping[str, Any] | None = None) -> JSONResponse:
-    """Return an error response; characters of a request that are not printable are replaced."""
+    """Return an error response; nonprintable characters from the request are replaced."""
     return JSONResponse({"error": printable(text), **(more or {})}, status)
 
 
@@ -39,7 +39,7 @@ class _Page(NamedTuple):
     title: str
     styles: tuple[str, ...]  # in addition to style.css
     script: str
-    link: str = ""  # of the navigation entry for this page
+    link: str = ""  # path of the navigation entry for this page
 
 
 _PAGES = {
@@ -58,7 +58,7 @@ _NOSCRIPT = (
 
 @cache
 def page_html(file: str) -> str:
-    """Return a page: its content inside the frame of all pages."""
+    """Return a complete page, with its content inside the layout that all pages share."""
     page, folder = _PAGES[file], STATIC.parent / "pages"
     frame, seats, content = (
         Template((folder / name).read_text(encoding="utf-8")) for name in ("page.html", "seats.html", file)
@@ -76,7 +76,7 @@ def page_html(file: str) -> str:
 
 
 def _navigation(current: str) -> str:
-    """Return the navigation, with the current page marked."""
+    """Return the navigation bar, with the current page highlighted."""
     links = {"/": "Play" if current == "/" else "Tables", "/analysis": "Analysis", "/tournaments": "Tournaments"}
     here = ' aria-current="page"'
     lines = [f'        <a href="{path}"{here if path == current else ""}>{text}</a>' for path, text in links.items()]
@@ -84,12 +84,12 @@ def _navigation(current: str) -> str:
 
 
 def not_found_response() -> Response:
-    """Return the page for an unknown address, with links to existing pages."""
+    """Return the page for an unknown URL, with links to existing pages."""
     return HTMLResponse(page_html("missing.html"), 404)
 
 
 def add_page(app: FastAPI, path: str, file: str, exists: Callable[[str], bool] = lambda _: True) -> None:
-    """Serve a page at a path; if the path contains a `{name}`, it must exist."""
+    """Serve a page at a path. If the path contains `{name}`, an item with that name must exist."""
 
     @app.get(path, include_in_schema=False)
     async def page(request: Request) -> Response:
@@ -99,7 +99,7 @@ def add_page(app: FastAPI, path: str, file: str, exists: Callable[[str], bool] =
 
 
 def _plain(text: str) -> str:
-    """Return the text; raise ValueError if invisible characters in it change how the text is displayed."""
+    """Return the text unchanged; raise ValueError if it contains invisible characters that alter its display."""
     for letter in text:
         if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") and letter not in _JOINERS:
             raise ValueError("expected a name without control characters")
@@ -109,24 +109,24 @@ def _plain(text: str) -> str:
 Offset = Annotated[int, Query(ge=0, lt=2**31, description="Number of list entries to skip.")]
 Limit = Annotated[int, Query(ge=1, le=MAX_LIST_ENTRIES, description="Maximum number of list entries.")]
 Name = Annotated[str, AfterValidator(_plain)]
-"""Text that pages show in one line."""
+"""Text that pages show on one line."""
 
 
 class RequestBody(BaseModel):
-    """The body of a request."""
+    """Base class for request bodies."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
 
 class NewChair(RequestBody):
-    """The occupant of a seat."""
+    """The requested occupant of a seat."""
 
     player: str = Field(HUMAN, min_length=1, max_length=80, description="human, or the name of a player.")
     name: Name = Field("", max_length=40, description="Displayed name.")
 
 
 class SavedStart(RequestBody):
-    """The starting point in a saved game."""
+    """The starting point of a new game in a saved game."""
 
     record: str = Field(min_length=1, max_length=40, description="Name of a saved game or position.")
     decisions: int = Field(
@@ -141,7 +141,7 @@ class NewLesson(RequestBody):
 
 
 class NewBoard(RequestBody):
-    """A component file with other numbers."""
+    """A custom component file with changed values."""
 
     game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
     values: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = Field(
@@ -157,13 +157,13 @@ class NewClock(RequestBody):
 
 
 class QrText(RequestBody):
-    """A text for a QR code."""
+    """The text to encode in a QR code."""
 
     text: str = Field(min_length=1, max_length=MAX_BYTES, description="Text, such as an address.")
 
 
 class Rematch(RequestBody):
-    """A new game with the settings of another table."""
+    """A new game with the same settings as another table."""
 
     swap: bool = Field(False, description="Whether each player moves to the next seat.")
 

@@ -1,9 +1,9 @@
 """Access control: reject cross-site requests, foreign host names and oversized bodies, and limit connections.
 
-On loopback, only the local browser is a legitimate client. The server accepts only requests whose `Host` names this
-machine. A page of another site can make a browser send requests to this server, but with the `Origin` of that site. If
-the name of that site resolves to this machine, the request has a foreign `Host`. On any other address, every client
-must present the token that the server prints when it starts.
+On loopback, only the local browser is a legitimate client, and the server accepts only requests whose `Host` is this
+machine. A page from another site can make a browser send requests to this server, but they carry the `Origin` of that
+site. If the host name of that site resolves to this machine, the request has a foreign `Host`. On any other address,
+every client must present the token that the server prints when it starts.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ except ModuleNotFoundError:  # Windows
     resource = None  # type: ignore[assignment]
 
 MAX_BYTES = 64 * 1024
-"""Maximum size of a request body or of a message, in bytes."""
+"""Maximum size of a request body or message, in bytes."""
 MAX_RECORD_BYTES = 16 * 1024 * 1024
-"""Maximum size of a request body with game records, in bytes: enough for several thousand games."""
+"""Maximum size of a request body with game records, in bytes; sufficient for several thousand games."""
 
 _BODY_TIMEOUT = 120.0
-"""Seconds within which the body of a request must arrive."""
+"""Seconds within which a request body must arrive."""
 REQUEST_TIMEOUT = 15.0
 """Seconds within which a connection must send its request; it is closed after at most twice this time."""
 _MAX_CONNECTIONS = 1000
 _MAX_BLOCKED_CHECKS = 8
-"""Maximum number of consecutive checks, one per `REQUEST_TIMEOUT`, at which a connection accepts no data."""
+"""Maximum number of consecutive checks, one every `REQUEST_TIMEOUT` seconds, in which a connection accepts no data."""
 
 HEADERS = {
     "content-security-policy": (
@@ -63,14 +63,14 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address is reachable only from this machine."""
+    """Return whether an address can be reached only from this machine."""
     return host in _LOOPBACK
 
 
 class AccessMiddleware:
-    """ASGI middleware that checks access before it calls an application.
+    """ASGI middleware that checks access before calling the application.
 
-    With a token, all requests except those for the pages need `Authorization: Bearer TOKEN`; a WebSocket sends the
+    With a token, all requests except page requests require `Authorization: Bearer TOKEN`; a WebSocket client sends the
     token in its first message. Without a token, the server listens on loopback, and `Host` must be a loopback name.
     """
 
@@ -78,7 +78,7 @@ class AccessMiddleware:
         self.app, self.token = app, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request, or answer it with an error."""
+        """Forward a request, or respond with an error."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -107,16 +107,16 @@ class AccessMiddleware:
 
 
 def _name_of(host: str) -> str:
-    """Return the host name or address in a `Host` header, without port and brackets; empty if it is invalid."""
+    """Return the host name or address in a `Host` header, without the port and brackets; empty if it is invalid."""
     match = _HOST.fullmatch(host.lower())
     return (match[1] or match[2]) if match else ""
 
 
 def _authority(origin: str) -> str:
-    """Return the host and port in an `Origin` header; empty if it has none."""
+    """Return the host and port in an `Origin` header; empty if there are none."""
     try:
         return urlsplit(origin).netloc.lower()
-    except ValueError:  # such as an open bracket
+    except ValueError:  # such as an unclosed bracket
         return ""
 
 
@@ -125,7 +125,7 @@ def _max_bytes(path: str) -> int:
 
 
 def _limited(receive: Receive, scope: Scope) -> Receive:
-    """Return a `receive` that ends the request if its body is too long or takes too much time."""
+    """Wrap `receive` so that the request ends if its body is too long or takes too long to arrive."""
     if scope["type"] != "http":
         return receive
     received, limit, complete = 0, _max_bytes(scope["path"]), False
@@ -168,13 +168,13 @@ async def _reject(scope: Scope, receive: Receive, send: Send, status: int, probl
 
 
 def max_connections() -> int:
-    """Return the maximum number of connections: half of the files that this process may open."""
+    """Return the maximum number of connections: half the number of files that this process may open."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if resource is not None else 2 * _MAX_CONNECTIONS
     return _MAX_CONNECTIONS if files < 0 else min(_MAX_CONNECTIONS, files // 2)
 
 
 def bounded_server(app: Any, *, compresses: bool = False) -> uvicorn.Server:
-    """Return a server of the application with limits for connections and messages."""
+    """Create a server for the application, with limits on connections and messages."""
     return uvicorn.Server(
         uvicorn.Config(
             app,
@@ -190,10 +190,10 @@ def bounded_server(app: Any, *, compresses: bool = False) -> uvicorn.Server:
 
 
 class BoundedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # depends on the installation
-    """A connection that closes after a long time without a request or without accepting data."""
+    """A connection that is closed if it sends no request, or accepts no data, for too long."""
 
     def connection_made(self, transport: Any) -> None:
-        """Register the connection; close it immediately if it exceeds the limit."""
+        """Register the connection, or close it immediately if there are too many connections."""
         super().connection_made(transport)
         self._last_cycle, self._blocked_checks = None, 0
         if len(self.connections) > max_connections():
@@ -202,7 +202,7 @@ class BoundedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # 
             self.loop.call_later(REQUEST_TIMEOUT, self._check_progress)
 
     def _check_progress(self) -> None:
-        """Close the connection if it has sent no request since the last check, or accepts no data for too long."""
+        """Close the connection if it has sent no request since the last check, or has accepted no data for too long."""
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return  # a WebSocket has its own limits
         answered = self.cycle is None or self.cycle.response_complete

@@ -1,4 +1,4 @@
-"""Web server: pages, HTTP routes, and a WebSocket for the events at a table."""
+"""Web server: pages, HTTP routes, and a WebSocket for table events."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ with requires_extra("play"):
     from fastapi.staticfiles import StaticFiles
 
 _SIT_TIMEOUT = 10.0
-"""Seconds within which a page must identify itself."""
+"""Seconds within which a connecting page must identify itself."""
 _MAX_TABLES = 10_000
 _SAMPLE_SEED, _SAMPLE_ACTIONS = 7, 90
 _log = logging.getLogger(__name__)
@@ -72,14 +72,14 @@ _log = logging.getLogger(__name__)
 class ServerSettings:
     """Server settings."""
 
-    data: Path  # folder of the database
-    token: str = ""  # that requests must present; empty if the server listens on loopback
-    players: tuple[str, ...] = ()  # names of players offered in addition
-    address: str = ""  # for other machines, such as http://192.168.1.5:8000; empty if only this machine can reach it
+    data: Path  # database folder
+    token: str = ""  # token that requests must present; empty if the server listens on loopback
+    players: tuple[str, ...] = ()  # names of additional players offered
+    address: str = ""  # URL for other machines, such as http://192.168.1.5:8000; empty if there is none
 
 
 def create_app(settings: ServerSettings) -> Any:
-    """Return the ASGI application; StoreError if the database cannot be used."""
+    """Create the ASGI application; raise StoreError if the database cannot be used."""
     own = OwnPlayers(settings.data)
     store, pool = TableStore(settings.data), PlayerPool(own)
     sessions, records, jobs = TableSessions(store, pool), SavedGames(store), EvaluationJobs(pool)
@@ -100,7 +100,7 @@ def create_app(settings: ServerSettings) -> Any:
         pool.close()
         store.close()
 
-    # FastAPI's documentation pages load scripts from a network, so they are disabled.
+    # FastAPI's documentation pages are disabled, because they load scripts from the internet.
     app = FastAPI(title="helsinki play", docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.sessions, app.state.pool = sessions, pool
     _add_error_handlers(app)
@@ -118,7 +118,7 @@ def create_app(settings: ServerSettings) -> Any:
 
 
 def _warm_up() -> None:
-    """Load every game by taking one action and listing its component files, so that first requests are fast."""
+    """Load every game (take one action and list its component files), so that the first requests are fast."""
     for spec in map(spec_by_name, game_names()):
         if spec.list_ui_actions is not None:
             offered_options(spec)
@@ -133,7 +133,7 @@ def _add_error_handlers(app: FastAPI) -> None:
     async def invalid_request(_: Request, problem: RequestValidationError) -> JSONResponse:
         messages = []
         for error in problem.errors()[:5]:
-            not_json = error["type"] == "json_invalid"  # then the location is a character offset
+            not_json = error["type"] == "json_invalid"  # in this case, the location is a character offset
             where = "body" if not_json else ".".join(str(part) for part in error["loc"] if part != "body") or "body"
             messages.append(f"{where}: found {short_repr(error.get('input'))}: {error['msg']}")
         return error_response("; ".join(messages), 422)
@@ -164,36 +164,36 @@ def _add_tables(
 
     @app.get("/api/games/{name}/board")
     async def board(name: str) -> dict[str, Any]:
-        """Return the numbers of a game that may be changed, and the abilities that may be left out."""
+        """Return the component values of a game that can be changed, and the abilities that can be disabled."""
         spec = browser_game(name)
         return {"groups": boards.fields(spec), "abilities": boards.abilities(spec)}
 
     @app.get("/api/host")
     async def host() -> dict[str, str]:
-        """Return the address of the server for other machines; empty if only this machine can reach it."""
+        """Return the URL of the server for other machines; empty if only this machine can reach it."""
         return {"address": settings.address}
 
     @app.post("/api/qr")
     async def qr(wanted: QrText) -> dict[str, Any]:
-        """Return a QR code: its size with the border, and the SVG path of its dark modules."""
+        """Return a QR code: its size including the border, and the SVG path of its dark modules."""
         size, path = await asyncio.to_thread(qr_path, wanted.text)
         return {"size": size, "path": path}
 
     @app.post("/api/boards", status_code=201)
     async def make_board(wanted: NewBoard) -> dict[str, str]:
-        """Save a board of one's own; its name is a value of the option `components`."""
+        """Save a custom board; its name is a value for the option `components`."""
         return {"components": boards.save(browser_game(wanted.game), wanted.values)}
 
     @app.get("/api/games")
     async def games() -> list[dict[str, Any]]:
-        """Return the games and the options of their tables."""
+        """Return the games and their table options."""
         specs = sorted(map(spec_by_name, game_names()), key=lambda spec: not spec.is_default)  # the default game first
         played = [spec for spec in specs if spec.list_ui_actions]
         return await asyncio.to_thread(lambda: [_game_data(spec, settings, own) for spec in played])
 
     @app.get("/api/games/{name}/rules")
     async def rules(name: str) -> list[dict[str, str]]:
-        """Return the rules of a game with its published components, for two players."""
+        """Return the rules of a game for two players and the published components."""
         return rules_text(browser_game(name).config())
 
     @app.get("/api/games/{name}/picture")
@@ -203,9 +203,9 @@ def _add_tables(
 
     @app.get("/api/tables")
     async def tables(offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES, over: bool | None = None) -> Response:
-        """Return the saved tables, newest first; the header X-Total-Count gives their total number.
+        """Return the saved tables, newest first; the header X-Total-Count contains the total number.
 
-        `over` selects the tables whose game is over, or the others.
+        `over` selects either the tables whose game is over or the others.
         """
         entries = store.all(offset, limit, over)
         finished = await finished_tables(store, entries)
@@ -215,7 +215,7 @@ def _add_tables(
 
     @app.post("/api/tables", status_code=201)
     async def make(wanted: NewTable) -> dict[str, Any]:
-        """Create a table; `links` has the address of each human's seat if every human gets one."""
+        """Create a table; `links` contains the URL for each human's seat if humans have separate links."""
         check_room(store)
         start = _game_start(wanted, records, boards)
         offered = await asyncio.to_thread(own.offered, spec_of(start.config))
@@ -227,7 +227,7 @@ def _add_tables(
         if wanted.begin is not None:
             records.add_branch(wanted.begin.record, table.name, wanted.begin.decisions)
         links = [
-            # The fragment after the # is never sent to a server or written to its log.
+            # The URL fragment after the # is never sent to a server or written to its log.
             {"seat": seat, "name": chair.name, "link": f"/tables/{table.name}#key={chair.key}"}
             for seat, chair in enumerate(table.chairs)
             if chair.key
@@ -236,7 +236,7 @@ def _add_tables(
 
     @app.post("/api/tables/{name}/again", status_code=201)
     async def make_again(name: str, wanted: Rematch) -> dict[str, Any]:
-        """Create a table like another one, with a new deal; `swap` moves each player to the next seat."""
+        """Create a table with another table's settings and a new deal; `swap` moves each player to the next seat."""
         check_room(store)
         old = store.load(name)
         if any(chair.key for chair in old.chairs):
@@ -249,7 +249,7 @@ def _add_tables(
 
     @app.post("/api/lessons", status_code=201)
     async def make_lesson(wanted: NewLesson) -> dict[str, Any]:
-        """Create the table of a guided game."""
+        """Create a table for a guided game."""
         check_room(store)
         spec = browser_game(wanted.game)
         table = lesson_table(spec, levels_of(spec)[0].label)
@@ -265,7 +265,7 @@ def _add_tables(
 
 @lru_cache(maxsize=8)
 def _sample_picture(name: str) -> dict[str, Any]:
-    """Return the `svg` of a game in progress for the start page, the same one at each call."""
+    """Return the `svg` of a game in progress for the start page; every call returns the same picture."""
     rng = random.Random(_SAMPLE_SEED)
     table = _example_table(spec_by_name(name), _SAMPLE_SEED)
     for _ in range(_SAMPLE_ACTIONS):
@@ -278,13 +278,13 @@ def _sample_picture(name: str) -> dict[str, Any]:
 
 
 def _example_table(spec: GameSpec, seed: int) -> GameTable:
-    """Return a table of a game with humans in all seats."""
+    """Return an example table of a game, with humans in all seats."""
     config = spec.config()
     return GameTable("", "", config, seed, (SeatAssignment(HUMAN, ""),) * config.num_players)
 
 
 def check_room(store: TableStore) -> None:
-    """Raise ValueError if there are too many tables."""
+    """Raise ValueError if there is no room for another table."""
     if len(store) >= _MAX_TABLES:
         raise ValueError(f"tables: found {_MAX_TABLES:,}, expected fewer; delete some first")
 
@@ -315,7 +315,7 @@ def _game_data(spec: GameSpec, settings: ServerSettings, own: OwnPlayers) -> dic
 
 
 def _list_content(entries: list[TableEntry], finished: set[str]) -> bytes:
-    """Return the JSON of a list of tables."""
+    """Return a list of tables as JSON."""
     return json.dumps([_entry_data(entry, entry.name in finished) for entry in entries]).encode()
 
 
@@ -333,7 +333,7 @@ def _entry_data(entry: TableEntry, over: bool) -> dict[str, Any]:
 
 
 def _new_table(wanted: NewTable, start: GameStart, settings: ServerSettings, own: dict[str, str]) -> GameTable:
-    """Return a new table; `own` has the labels of the players of one's own, by player name."""
+    """Return a new table; `own` maps the names of the user's own players to their labels."""
     chairs = _chairs(wanted, spec_of(start.config), settings, own)
     clock = None
     if wanted.clock is not None:
@@ -393,12 +393,12 @@ def _chairs(
 def _add_practice(app: FastAPI, exercises: Exercises) -> None:
     @app.get("/api/ratings")
     async def ratings() -> dict[str, Any]:
-        """Return the estimated rating of the person at this machine in each game, with its 95% interval."""
+        """Return the user's estimated rating in each game, with its 95% credible interval."""
         return {game: estimate._asdict() for game, estimate in exercises.own_ratings().items()}
 
     @app.get("/api/practice")
     async def practice() -> dict[str, Any]:
-        """Return the number of exercises and puzzles, and examine games that have finished since the last call."""
+        """Return the number of exercises and puzzles, and examine the games finished since the last call."""
         exercises.examine()
         return exercises.counts() | {"puzzles": len(puzzles())}
 

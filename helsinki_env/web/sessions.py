@@ -1,4 +1,4 @@
-"""Sessions of tables: their connected pages, and the player that is computing."""
+"""Table sessions: the connected pages of a table, and the player that is computing an action."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from helsinki_env.web.tables import GameTable, TableError
 from helsinki_env.web.views import change_between, choices, encode_message, picture, selection_view, table_view
 
 _MAX_HANDLED = 10_000
-"""Number of remembered message ids, to detect resent messages."""
+"""Number of message ids remembered to detect resent messages."""
 MAX_PAGES = 250
-"""Maximum number of pages connected to one table."""
+"""Maximum number of pages connected to a table."""
 _CLOCK_TOLERANCE = 0.5
-"""Seconds after which the computing time of a player in a cached view is outdated."""
+"""Seconds after which a player's computing time in a cached view counts as outdated."""
 _CLOCK_SAVE = 5.0
-"""Seconds between two saves of a running clock."""
+"""Seconds between saves of a running clock."""
 _PACE = 0.4
-"""Minimum seconds between two actions of players, so that users can follow the game."""
+"""Minimum number of seconds between two actions of computer players, so that users can follow the game."""
 _log = logging.getLogger(__name__)
 
 
 class PageConnection:
-    """A browser page connected to a table; `send_text` does not wait for the page, `mine` are the seats it plays."""
+    """A browser page connected to a table. `send_text` does not wait for the page; `mine` are the seats it plays."""
 
-    #: Whether it is the seat of an assistant instead, which does not keep a table open.
+    #: Whether the connection belongs to an assistant instead of a page; it then does not count as an open page.
     is_assistant = False
 
     def __init__(self, send_text: Callable[[str], None], mine: tuple[int, ...]) -> None:
         self.send_text, self.mine = send_text, mine
-        self.shown = ""  # the view sent last
-        #: The seat whose cards were shown last; several people at one device take turns.
+        self.shown = ""  # the last view sent
+        #: The seat whose cards were shown last, because several people may share one device.
         self.viewing_seat: int | None = mine[0] if len(mine) == 1 else None
 
     def send(self, message: dict[str, Any]) -> None:
@@ -56,7 +56,7 @@ class PageConnection:
         self.send_text(encode_message(message))
 
     def handover_seat(self, table: GameTable) -> int | None:
-        """Return the seat whose player must take the device before cards are shown, or None."""
+        """Return the seat whose player must take over the device before any cards are shown, or None."""
         seat = table.game.seat
         if len(self.mine) < 2 or table.game.done:
             return None
@@ -70,7 +70,7 @@ _MAX_LESSONS = 4
 
 
 def _check_unrated(table: GameTable, what: str) -> None:
-    """Raise TableError if evaluations are off at a table."""
+    """Raise TableError if a table does not allow evaluations."""
     if any(chair.rated for chair in table.chairs):
         raise TableError(f"{what}: the table is rated, so evaluations are off")
 
@@ -78,9 +78,9 @@ def _check_unrated(table: GameTable, what: str) -> None:
 def evaluation_request(
     table: GameTable, page: PageConnection, message: Mapping[str, Any], descriptions: Mapping[int, str]
 ) -> EvaluationRequest:
-    """Return the evaluation that a page requests by a `judge` message; `descriptions` is by action id.
+    """Return the evaluation requested by a page's `judge` message; `descriptions` is keyed by action id.
 
-    Raise TableError if it is not the page's turn, or the evaluation would reveal hidden cards.
+    Raises TableError if it is not the page's turn, or the evaluation would reveal hidden cards.
     """
     table.check_number(message["number"])
     game, deeper = table.game, message["deeper"]
@@ -94,7 +94,7 @@ def evaluation_request(
         raise TableError(f"judge: {table.chairs[game.seat].name} must take the device first")
     if page.mine and game.seat != page.viewing_seat:
         raise TableError(f"judge: it is the turn of {table.chairs[game.seat].name}; ask when it is yours")
-    # The key does not derive from the seed, unlike those of players, so the evaluation reveals nothing about the seed.
+    # Unlike the players' keys, this key is not derived from the seed, so the evaluation reveals nothing about the seed.
     key = np.array([seat_key(0, game.seat, table.number)])
     return EvaluationRequest(table.number, deeper, table.config, (*table.question()[:2], key), descriptions)
 
@@ -107,16 +107,16 @@ def _snapshot(table: GameTable) -> GameTable:
 
 
 def taught_message(table: GameTable, evaluation: Evaluation, action: int) -> dict[str, Any]:
-    """Return the message about an action that a page is about to take: its regret, and a hint if that is large."""
+    """Return the message about an action that a page is about to take, with its regret and, if it is large, a hint."""
     regret = evaluation.regret(action) or 0.0
     text = hint(table.game, evaluation.best, action) if regret >= MISTAKE else ""
     return {"type": "taught", "number": table.number, "action": action, "regret": round(regret, 4), "hint": text}
 
 
 class TableSession:
-    """A table, its connected pages, and the player that is computing.
+    """A table, its connected pages, and the player that is computing an action.
 
-    `handled` has the ids of handled messages (`once`), oldest first; all tables of a server share it.
+    `handled` contains the ids (`once`) of handled messages, oldest first; all tables of a server share it.
     """
 
     def __init__(
@@ -127,22 +127,22 @@ class TableSession:
         self._store, self._pool = store, pool
         self._evaluators: dict[PageConnection, PageEvaluator] = {}
         self._task: asyncio.Task[None] | None = None
-        self._lessons = set[asyncio.Task[None]]()  # evaluations for the teaching mode
+        self._lessons = set[asyncio.Task[None]]()  # running evaluations for the teaching mode
         self._began, self._message = 0.0, ""
         self._pictures: dict[int | None, dict[str, Any]] = {}
         self._legal: list[dict[str, Any]] | None = None
-        #: Views as text, by the seats of a page, the viewing seat and the hand-over screen.
+        #: Views as text, keyed by the seats of a page, the viewing seat and the hand-over screen.
         self._views: dict[tuple[Any, ...], str] = {}
-        self._changes: dict[tuple[str, str], str] = {}  # between two views
+        self._changes: dict[tuple[str, str], str] = {}  # keyed by a pair of views
         self._substitute = substitute(table.game.spec)
         self._running: int | None = None  # the seat whose clock is running
-        self._since = 0.0  # the time up to which it is charged
+        self._since = 0.0  # the time up to which that clock has been charged
         self._timers: list[asyncio.TimerHandle] = []
         self._viewed = 0.0
         self.pace = _PACE
 
     def seats_of(self, key: str) -> tuple[int, ...]:
-        """Return the seats of a key (empty: the seats without a key); raise TableError if there are none."""
+        """Return the human seats with a key, which may be empty; raise TableError if no seat has it."""
         chairs = self.table.chairs
         seats = tuple(
             seat for seat in self.table.humans if hmac.compare_digest(chairs[seat].key.encode(), key.encode())
@@ -153,11 +153,11 @@ class TableSession:
 
     @property
     def message(self) -> str:
-        """Why the player to move cannot continue; empty if it can."""
+        """The reason why the player to move cannot continue; empty if it can."""
         return self._message
 
     def refresh(self) -> None:
-        """Load the actions that another process has saved; raise TableError if the table no longer exists."""
+        """Load actions saved by another process; raise TableError if the table no longer exists."""
         if self._store.number(self.table.name) == self.table.number:
             return
         self._stop()
@@ -168,7 +168,7 @@ class TableSession:
     # views for pages
 
     def _view(self, page: PageConnection) -> str:
-        """Return the view of a page as text; pages of the same seats share it."""
+        """Return the view of a page as text; pages with the same seats share views."""
         key = page.mine, self._viewer(page), page.handover_seat(self.table)
         if key not in self._views:
             thinking = None
@@ -182,7 +182,7 @@ class TableSession:
         return self._views[key]
 
     def _viewer(self, page: PageConnection) -> int | None:
-        """Return the seat whose cards a page shows; None: all cards, or none before a seat takes the device."""
+        """Return the seat whose cards a page shows, or None for all cards (none during a hand-over)."""
         viewer = page.viewing_seat if page.mine else None
         if viewer is None and page.mine and self.table.game.done:
             return page.mine[0]
@@ -205,7 +205,7 @@ class TableSession:
             evaluator.cancel()
 
     def update_pages(self) -> None:
-        """Send every page the changes."""
+        """Send the changes to every page."""
         self._set_clock()
         self._views.clear()
         self._changes.clear()
@@ -215,7 +215,7 @@ class TableSession:
         self._send_clocks(self.pages)
 
     def _show(self, page: PageConnection) -> None:
-        """Send the changes since its last view to a page."""
+        """Send a page the changes since its last view."""
         before, after = page.shown, self._view(page)
         if before == after:
             return
@@ -225,14 +225,14 @@ class TableSession:
         page.shown = after
 
     def _show_with_clock(self, page: PageConnection) -> None:
-        """Send a page a view that others already show, with the time that a player has been computing."""
+        """Send a page a view that other pages already show, with the time for which a player has been computing."""
         self._show(page)
         now = time.monotonic()
         if self._task is not None and now - self._viewed > _CLOCK_TOLERANCE:
             page.send({"type": "clock", "seconds": round(now - self._began, 1)})
 
     def join(self, page: PageConnection) -> None:
-        """Send the table to a page; raise TableError if too many pages are connected."""
+        """Connect a page and send it the table; raise TableError if too many pages are connected."""
         if len(self.pages) >= MAX_PAGES:
             raise TableError(f"pages: found {MAX_PAGES} of this table, expected fewer; close some of them")
         self.pages.add(page)
@@ -241,12 +241,13 @@ class TableSession:
             self._show_with_clock(page)
             self._send_clocks(self.pages)
 
-    # requests of pages
+    # requests from pages
 
     def handle(self, page: PageConnection, message: dict[str, Any]) -> None:
-        """Handle a message of a page exactly once: a page resends a message whose delivery is uncertain.
+        """Handle a message from a page exactly once, because a page resends messages whose delivery is uncertain.
 
-        Raise TableError if the request is not possible now, or StoreError if it cannot be saved. Both change nothing.
+        Raises TableError if the request is not possible now, or StoreError if it cannot be saved. In both cases, the
+        table is left unchanged.
         """
         once = message["once"]
         if once not in self._handled:
@@ -284,7 +285,7 @@ class TableSession:
             raise TableError(f"seat: it is the turn of {self.table.chairs[seat].name}, not yours")
 
     def _decide(self, number: int, action: int) -> None:
-        """Apply an action and write it, or do neither."""
+        """Apply and save an action, or do neither."""
         said = next((one["said"] for one in self._choices() if one["id"] == action), "")
         self._charge()
         expired, before = self._is_out_of_time, self.table.clock and self.table.clock.copy()
@@ -340,7 +341,7 @@ class TableSession:
 
     def _on_judge(self, page: PageConnection, message: dict[str, Any]) -> None:
         if message["number"] != self.table.number:
-            return  # the table has changed in the meantime; a page that still needs the answer asks again
+            return  # the table has changed in the meantime; the page sends another request if needed
         descriptions = {one["id"]: one["words"] for one in self._choices()}
         request = evaluation_request(self.table, page, message, descriptions)
         self._evaluators.setdefault(page, PageEvaluator(page.send, self._pool)).ask(request)
@@ -355,7 +356,7 @@ class TableSession:
         page.send(explanation(self.table, page.mine, viewer, message["spot"], spots, legal))
 
     def _selectable(self) -> list[dict[str, Any]]:
-        """Return the items that can be part of a selection now."""
+        """Return the items that can currently be part of a selection."""
         selection = selection_view(self.table.game)
         return selection["items"] if selection is not None else []
 
@@ -376,11 +377,11 @@ class TableSession:
         task.add_done_callback(self._lessons.discard)
 
     async def _teach(self, page: PageConnection, table: GameTable, action: int) -> None:
-        """Send a page the regret of an action that it is about to take."""
+        """Send a page the regret of the action that it is about to take."""
         message: dict[str, Any] = {"type": "taught", "number": table.number, "action": action}
         try:
             evaluation = await evaluate_own(self._pool, table, action)
-        except (PlayerFailedError, TableError):  # the page then takes the action
+        except (PlayerFailedError, TableError):  # with a regret of 0, the page takes the action
             page.send(message | {"regret": 0.0, "hint": ""})
             return
         page.send(await asyncio.to_thread(taught_message, table, evaluation, action))
@@ -413,7 +414,7 @@ class TableSession:
 
     @property
     def _acting_player(self) -> str | None:
-        """The player to move, also for a person whose time has run out."""
+        """The player to move; for a person whose time has run out, the substitute."""
         return self._substitute if self._is_out_of_time else self.table.acting_player
 
     @property
@@ -423,7 +424,7 @@ class TableSession:
         return clock is not None and not game.done and game.seat in self.table.humans and not clock.left[game.seat]
 
     def _clock_seat(self) -> int | None:
-        """Return the seat whose clock has to run now."""
+        """Return the seat whose clock must be running now, or None."""
         seat = self.table.game.seat
         if self.table.clock is None or self.table.game.done or not self.pages or seat not in self.table.humans:
             return None
@@ -434,7 +435,7 @@ class TableSession:
         return seat if handed_over else None
 
     def _charge(self) -> None:
-        """Subtract the time since the last call from the running clock."""
+        """Charge the time since the last call to the running clock."""
         now = time.monotonic()
         if self._running is not None and self.table.clock is not None:
             self.table.clock.spend(self._running, now - self._since)
@@ -461,17 +462,17 @@ class TableSession:
             self._save_clock()
 
     def _save_clock(self) -> None:
-        """Save the clock; while one is running, again a few seconds later."""
+        """Save the clock; while a clock is running, save it again every few seconds."""
         if self.table.clock is None:
             return
         self._charge()
-        with suppress(StoreError):  # the clock is saved again with the next action
+        with suppress(StoreError):  # the next action also saves the clock
             self._store.set_clock(self.table.name, self.table.clock)
         if self._running is not None and self._timers:
             self._timers[1] = asyncio.get_running_loop().call_later(_CLOCK_SAVE, self._save_clock)
 
     def _end_time(self) -> None:
-        """Let the substitute take the rest of the turn."""
+        """Let the substitute play the rest of the turn."""
         self._charge()
         if self._is_out_of_time:
             self._changed()
@@ -486,12 +487,12 @@ class TableSession:
     # players
 
     def resume(self) -> None:
-        """Start the player whose turn it is, and update all pages."""
+        """Start the player to move, if any, and update all pages."""
         if not self._start_player():
             self.update_pages()
 
     def _start_player(self) -> bool:
-        """Start the player to move unless one is already running and update all pages; return whether one started."""
+        """Start the player to move and update all pages, unless a player is running; return whether one was started."""
         if self._task is not None or self._acting_player is None or self.table.paused or not self.pages:
             return False
         self._began = time.monotonic()
@@ -514,17 +515,17 @@ class TableSession:
             self.table.paused = True
             self._message = f"The player cannot continue: {problem}"
             _log.warning("table %s: %s", self.table.name, problem)
-        except Exception as problem:  # internal error: report it, so that users do not wait forever
+        except Exception as problem:  # internal error: report it so that users do not wait forever
             self.table.paused = True
             self._message = f"The player cannot continue: {type(problem).__name__}: {problem}"
             _log.exception("table %s", self.table.name)
         finally:
-            if self._task is asyncio.current_task():  # no other task has replaced this one
+            if self._task is asyncio.current_task():  # this task has not been replaced by another
                 self._task = None
         self.update_pages()
 
     def _stop(self) -> asyncio.Task[None] | None:
-        """Cancel the computing player and return its task, which ends soon; it takes no further action."""
+        """Cancel the computing player, which takes no further action, and return its task, which ends soon."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -538,7 +539,7 @@ class TableSession:
             self._evaluators.pop(page).cancel()
 
     async def close(self) -> None:
-        """Stop all tasks and the clock."""
+        """Stop the clock and all tasks."""
         self.pages.clear()
         self._set_clock()
         for evaluator in self._evaluators.values():
@@ -550,7 +551,7 @@ class TableSession:
 
 
 class TableSessions:
-    """All tables with connected pages."""
+    """The sessions of all tables with connected pages."""
 
     def __init__(self, store: TableStore, pool: PlayerPool) -> None:
         self.store, self.pool = store, pool
@@ -558,13 +559,13 @@ class TableSessions:
         self._handled: dict[str, None] = {}
 
     def open(self, name: str) -> TableSession:
-        """Return the session of a table; raise TableError if the table does not exist."""
+        """Open or return the session of a table; raise TableError if the table does not exist."""
         if name not in self._open:
             self._open[name] = TableSession(self.store.load(name), self.store, self.pool, self._handled)
         return self._open[name]
 
     async def leave(self, session: TableSession, page: PageConnection | None) -> None:
-        """Handle a page that has disconnected or was rejected (None); the last page closes the session."""
+        """Remove a disconnected page (None if it was rejected), and close the session after the last page."""
         if page is not None:
             session.leave(page)
         if not session.pages:
@@ -572,7 +573,7 @@ class TableSessions:
             await session.close()
 
     async def remove(self, name: str) -> None:
-        """Delete a table; TableError if it does not exist or has connected pages other than those of assistants."""
+        """Delete a table; raise TableError if it does not exist or is still open in a browser."""
         session = self._open.get(name)
         if session is not None and not all(page.is_assistant for page in session.pages):
             raise TableError(f"table {name}: is open in a browser; close its pages first")

@@ -1,4 +1,4 @@
-"""Settings of tables and tournaments: options of the game, component files, opponents and their levels."""
+"""Settings for tables and tournaments: game options, component files, opponents and difficulty levels."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _OTHER_PLAYERS = ("random", "mc:100", "mc:400", "ismcts:100", "ismcts:400", "net
 
 
 class Level(NamedTuple):
-    """The difficulty of an opponent."""
+    """The difficulty level of an opponent."""
 
-    player: str  # name of the player
+    player: str  # player name
     label: str  # one word
-    says: str  # description of its playing strength
+    says: str  # description of the player's strength
 
 
 def levels_of(spec: GameSpec) -> tuple[Level, ...]:
-    """Return the levels of a game from its agents package (`LEVELS`), or by default a random player."""
+    """Return the levels defined by a game's agents package (`LEVELS`), or a random player if there are none."""
     module = f"helsinki_env.agents.{spec.name}"
     if find_spec(module) is None:
         return (Level("random", "Chance", "chooses at random"),)
@@ -34,12 +34,12 @@ def levels_of(spec: GameSpec) -> tuple[Level, ...]:
 
 
 def offered_players(spec: GameSpec, more: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the players offered: those of the levels, general ones, and `more`."""
+    """Return the players to offer: the players of the levels, players for any game, and `more`."""
     return tuple(dict.fromkeys((*(level.player for level in levels_of(spec)), *_OTHER_PLAYERS, *more)))
 
 
 def browser_game(name: str) -> GameSpec:
-    """Return the game of a name (empty: the default game); raise ValueError if it cannot be played in a browser."""
+    """Return a game by name (empty for the default game); raise ValueError if it cannot be played in a browser."""
     spec = spec_by_name(name or default_spec().name)
     if spec.list_ui_actions is None:
         raise ValueError(f"game: {spec.name} cannot be played in a browser")
@@ -48,7 +48,7 @@ def browser_game(name: str) -> GameSpec:
 
 @lru_cache(maxsize=8)
 def _component_files(game: str) -> tuple[str, ...]:
-    """Return the names of the game's bundled component files, the published game first."""
+    """Return the names of the game's bundled component files, with the published game first."""
     spec = spec_by_name(game)
     default = spec.config().components
     return (default, *(name for name in list_yaml(_COMPONENTS) if name != default and _fits(spec, name)))
@@ -57,13 +57,13 @@ def _component_files(game: str) -> tuple[str, ...]:
 def _fits(spec: GameSpec, name: str) -> bool:
     try:
         spec.config(components=name)
-    except ValueError:  # a component file of another game
+    except ValueError:  # a component file for another game
         return False
     return True
 
 
 def offered_options(spec: GameSpec) -> list[dict[str, Any]]:
-    """Return the options as plain data: `GameSpec.setup_options`, and the component file if there are several."""
+    """Return the options as dicts: `GameSpec.setup_options`, and the component file if there are several."""
     files = _component_files(spec.name)
     offered = [setup.to_dict() for setup in spec.setup_options]
     if len(files) > 1:
@@ -75,7 +75,7 @@ def offered_options(spec: GameSpec) -> list[dict[str, Any]]:
 
 
 def chosen_options(spec: GameSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration arguments for the chosen options; raise ValueError for an option that is not offered."""
+    """Return the configuration arguments for the chosen options; raise ValueError if an option is not offered."""
     setups = {setup.name: setup for setup in spec.setup_options}
     known = [option["name"] for option in offered_options(spec)]
     chosen: dict[str, Any] = {}

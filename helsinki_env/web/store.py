@@ -1,4 +1,4 @@
-"""SQLite storage of tables: one row per action, written before any page shows it."""
+"""SQLite storage of tables, with one row per action, written before any page shows the action."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from helsinki_env.web.boards import Boards
 from helsinki_env.web.clocks import TableClock
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError, TakenAction
 
-#: Migrations from each schema version to the next; a new database runs all of them.
+#: Migrations from each schema version to the next. A new database runs all of them.
 _STEPS = (
     """
 CREATE TABLE tables (
@@ -127,11 +127,11 @@ CREATE TABLE boards (  -- component files made on the start page; games refer to
 
 
 class StoreError(UserError):
-    """A database is invalid, unreadable or not writable; the message names the file."""
+    """Raised if a database is invalid, unreadable or not writable; the message names the file."""
 
 
 class TableEntry(NamedTuple):
-    """List entry of a table; times are in seconds since 1970."""
+    """List entry for a table, with times in seconds since 1970."""
 
     name: str
     title: str
@@ -139,11 +139,11 @@ class TableEntry(NamedTuple):
     game: str
     chairs: tuple[SeatAssignment, ...]
     decisions: int  # number of actions
-    over: bool | None  # None: unknown
+    over: bool | None  # None if unknown
 
 
 def data_folder() -> Path:
-    """Return the folder for this user's tables."""
+    """Return the folder that stores this user's tables."""
     folder = user_folder("data")
     if folder is None:
         raise StoreError("--data: found no home folder of this user, expected a folder for the tables")
@@ -151,7 +151,7 @@ def data_folder() -> Path:
 
 
 class TableStore:
-    """The tables in a folder, which is created if it does not exist. Only one process at a time may write them."""
+    """The tables in a folder, which is created if it does not exist. Only one process at a time may write to it."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "tables.sqlite"
@@ -166,16 +166,16 @@ class TableStore:
         self.boards = Boards(self.rows, self.transaction, folder)
 
     def _open(self) -> None:
-        # `with self.rows` begins a transaction, and only one thread uses the connection.
+        # `with self.rows` begins a transaction. Only one thread uses the connection.
         locks = supports_locks(self.path.parent)
         address = self.path.absolute().as_uri() + ("" if locks else "?vfs=unix-none")
         self.rows = sqlite3.connect(address, timeout=5, check_same_thread=False, uri=True)
         if locks:
             self.rows.execute("PRAGMA journal_mode = WAL")
-        else:  # WAL needs locks, except with exclusive access
+        else:  # WAL mode needs locks, except with exclusive access
             for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = DELETE", "locking_mode = NORMAL"):
                 self.rows.execute(f"PRAGMA {pragma}").fetchall()
-        self.rows.execute("PRAGMA synchronous = NORMAL")  # committed data survives a killed process
+        self.rows.execute("PRAGMA synchronous = NORMAL")  # committed data survives if the process is killed
         self.rows.execute("PRAGMA foreign_keys = ON")
         version = self.rows.execute("PRAGMA user_version").fetchone()[0]
         foreign = version == 0 and self.rows.execute("SELECT 1 FROM sqlite_master").fetchone()
@@ -194,7 +194,7 @@ class TableStore:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run the block as one transaction; raise StoreError if it fails."""
+        """Run a block as one transaction; raise StoreError if it fails."""
         try:
             with self.rows:
                 yield
@@ -202,11 +202,11 @@ class TableStore:
             raise StoreError(f"{self.path}: cannot be written, so nothing has changed: {problem}") from None
 
     def close(self) -> None:
-        """Write pending data and close the file."""
+        """Write pending data and close the database."""
         self.rows.close()
 
     def add(self, table: GameTable) -> None:
-        """Save a new table with its initial actions."""
+        """Save a new table and its initial actions."""
         chairs = json.dumps([list(chair) for chair in table.chairs])
         config, start = self.boards.portable(config_to_dict(table.config)), self.boards.portable_text(table.start)
         with self.transaction():
@@ -225,10 +225,10 @@ class TableStore:
         """Delete a table."""
         with self.transaction():
             for rows in ("branches", "examined", "taken_back", "decisions", "tables"):
-                self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # constant table names
+                self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # the names are constants
 
     def write(self, name: str, decision: TakenAction, over: bool = False, clock: TableClock | None = None) -> None:
-        """Save an action, whether the game is over after it, and the clock."""
+        """Save an action, the clock, and whether the game is over."""
         with self.transaction():
             self._insert(name, decision)
             self.rows.execute(
@@ -248,7 +248,7 @@ class TableStore:
         )
 
     def go_back(self, name: str, to: int, taken_back: Sequence[TakenAction] = ()) -> None:
-        """Delete the actions of a table from a number on, and record which of them were taken back."""
+        """Delete the actions of a table from a given index on, and record which of them were taken back."""
         with self.transaction():
             self.rows.execute("DELETE FROM decisions WHERE name = ? AND number >= ?", (name, to))
             self.rows.execute("UPDATE tables SET actions = ?, finished = 0 WHERE name = ?", (to, name))
@@ -263,7 +263,7 @@ class TableStore:
         return None if row is None else int(row[0])
 
     def taken_back(self, name: str) -> int:
-        """Return the number of actions of a table that were taken back."""
+        """Return how many actions of a table were taken back."""
         return int(self.rows.execute("SELECT count(*) FROM taken_back WHERE name = ?", (name,)).fetchone()[0])
 
     def __len__(self) -> int:
@@ -271,17 +271,17 @@ class TableStore:
         return self.count()
 
     def count(self, over: bool | None = None) -> int:
-        """Return the number of saved tables, or of those whose game is over or is not known to be over."""
+        """Return the number of saved tables, optionally only those whose game is over, or not known to be over."""
         return int(self.rows.execute(f"SELECT count(*) FROM tables {_CONDITIONS[over]}").fetchone()[0])
 
     def has(self, name: str) -> bool:
-        """Return whether a table of this name exists."""
+        """Return whether a table with this name exists."""
         return self.rows.execute("SELECT 1 FROM tables WHERE name = ?", (name,)).fetchone() is not None
 
     def all(self, first: int = 0, limit: int = -1, over: bool | None = None) -> list[TableEntry]:
-        """Return the saved tables, newest first, without the `first` ones and at most `limit` (-1: all).
+        """Return at most `limit` saved tables (-1 for all), newest first, after skipping the `first` newest.
 
-        `over` selects the tables whose game is over (True), or is not known to be over (False).
+        `over` selects the tables whose game is over (True) or not known to be over (False).
         """
         rows = self.rows.execute(
             f"SELECT {_ENTRY} FROM tables {_CONDITIONS[over]} ORDER BY made DESC, name LIMIT ? OFFSET ?", (limit, first)
@@ -289,7 +289,7 @@ class TableStore:
         return [_entry(row) for row in rows]
 
     def unexamined(self) -> list[TableEntry]:
-        """Return the tables with a human whose results are not saved, and whose game is over or not known to be so."""
+        """Return the tables with a human whose results are not saved, unless their game is known to be unfinished."""
         rows = self.rows.execute(
             f"SELECT {_ENTRY} FROM tables WHERE finished IS NOT 0 AND instr(chairs, ?) "
             "AND name NOT IN (SELECT name FROM examined) ORDER BY made DESC, name",
@@ -298,7 +298,7 @@ class TableStore:
         return [entry for entry in map(_entry, rows) if any(chair.is_person for chair in entry.chairs)]
 
     def unknown(self) -> list[TableEntry]:
-        """Return the tables of which it is unknown whether the game is over: those of earlier versions."""
+        """Return the tables, saved by earlier versions, for which it is unknown whether the game is over."""
         return [_entry(row) for row in self.rows.execute(f"SELECT {_ENTRY} FROM tables WHERE finished IS NULL")]
 
     def set_over(self, name: str, over: bool) -> None:
@@ -307,15 +307,15 @@ class TableStore:
             self.rows.execute("UPDATE tables SET finished = ? WHERE name = ?", (over, name))
 
     def load(self, name: str) -> GameTable:
-        """Return a table after its last action; TableError if it does not exist or can no longer be played."""
+        """Load a table in its latest state; raise TableError if it does not exist or can no longer be played."""
         return self._read(name)()
 
     async def load_in_thread(self, name: str) -> GameTable:
-        """Return a table as `load` does; its actions are replayed in another thread."""
+        """Load a table like `load`, but replay its actions in another thread."""
         return await asyncio.to_thread(self._read(name))
 
     def _read(self, name: str) -> Callable[[], GameTable]:
-        """Return a function that makes a table from its rows; it does not use the database."""
+        """Read the rows of a table, and return a function that creates the table without using the database."""
         row = self.rows.execute(
             "SELECT title, config, seed, chairs, start, clock FROM tables WHERE name = ?", (name,)
         ).fetchone()
@@ -338,7 +338,7 @@ class TableStore:
         return table
 
 
-#: The columns of `TableEntry`, and the conditions on the state of the game.
+#: The columns of `TableEntry`, and the SQL conditions for the state of the game.
 _ENTRY = "name, title, made, game, chairs, actions, finished"
 _CONDITIONS = {None: "", True: "WHERE finished = 1", False: "WHERE finished IS NOT 1"}
 
@@ -354,7 +354,7 @@ def _entry(row: tuple[Any, ...]) -> TableEntry:
 
 
 async def finished_tables(store: TableStore, entries: Sequence[TableEntry]) -> set[str]:
-    """Return the names of the tables whose games are over; replay those whose state is unknown and save the result."""
+    """Return the names of the tables whose games are over. If this is unknown, replay the game and save the result."""
     finished = {entry.name for entry in entries if entry.over}
     for entry in entries:
         if entry.over is None:  # saved by an earlier version
@@ -363,7 +363,7 @@ async def finished_tables(store: TableStore, entries: Sequence[TableEntry]) -> s
             except TableError:  # removed in the meantime, saved by another version, or without its board
                 continue
             if store.number(entry.name) == entry.decisions:
-                with suppress(StoreError):  # the result is computed again next time
+                with suppress(StoreError):  # the result is computed again the next time
                     store.set_over(entry.name, over)
             if over:
                 finished.add(entry.name)
@@ -371,9 +371,9 @@ async def finished_tables(store: TableStore, entries: Sequence[TableEntry]) -> s
 
 
 def _make_private(folder: Path, path: Path) -> None:
-    """Create the folder and the file, readable only by this user, because the file contains seeds and keys.
+    """Create the folder and the file with access only for this user, because the file contains seeds and keys.
 
-    A folder that holds other files keeps its permissions.
+    The permissions of a folder that contains other files are left unchanged.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

@@ -1,4 +1,4 @@
-"""A table: its seats, its actions, and what can be undone. The start and the actions determine everything else."""
+"""Tables: seats, actions, and undo. The start and the actions of a table determine everything else."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from helsinki_env.engine.spec import spec_of
 from helsinki_env.web.clocks import TableClock
 
 HUMAN = "human"
-"""The player name of a person."""
+"""Player name for a person."""
 
 
 class TableError(UserError):
-    """A table or tournament does not exist, or cannot fulfill a request now."""
+    """Raised if a table or tournament does not exist or cannot fulfill a request now."""
 
 
 class SeatAssignment(NamedTuple):
@@ -28,9 +28,9 @@ class SeatAssignment(NamedTuple):
 
     player: str
     name: str  # displayed
-    key: str = ""  # secret of the seat's own link; empty if anyone at this machine may play the seat
-    rated: bool = False  # whether evaluations are off at the table
-    assistant: bool = False  # whether a client of `helsinki mcp` plays the human's seat
+    key: str = ""  # secret in the seat's link; empty if anyone at this machine may play the seat
+    rated: bool = False  # whether evaluations are disabled at the table
+    assistant: bool = False  # whether the human seat is played by a client of `helsinki mcp`
 
     @property
     def is_person(self) -> bool:
@@ -39,35 +39,35 @@ class SeatAssignment(NamedTuple):
 
 
 class TakenAction(NamedTuple):
-    """An action that was taken."""
+    """An action that was taken at a table."""
 
-    number: int  # number of actions before it
+    number: int  # number of previous actions
     seat: int
     action: int
     said: str  # description for the log, such as "moved 2 spaces"
-    turn: int  # number of changes of the seat to move before it
+    turn: int  # how often the seat to move had changed before
 
 
 @dataclass
 class GameTable:
     """A table and its game."""
 
-    name: str  # unique, part of the address
+    name: str  # unique, part of the URL
     title: str
     config: Any
-    seed: int  # of the deal and of the players' random keys
+    seed: int  # seed for the deal and the players' random keys
     chairs: tuple[SeatAssignment, ...]
-    past_actions: Sequence[tuple[int, int, str]] = ()  # each (seat, action, description)
-    start: str = ""  # JSON of the starting position; empty for the game that the seed deals
+    past_actions: Sequence[tuple[int, int, str]] = ()  # tuples (seat, action, description)
+    start: str = ""  # starting position as JSON; empty if the seed determines the deal
     clock: TableClock | None = None
     game: BoardGame = field(init=False, repr=False)
     decisions: list[TakenAction] = field(init=False, default_factory=list)
     paused: bool = field(init=False, default=False)
-    #: For each action, whether it revealed hidden information.
+    #: Whether each action revealed hidden information.
     _revealing: list[bool] = field(init=False, default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
-        """Deal the game and apply the previous actions."""
+        """Deal the game and apply the past actions."""
         self.game = self._initial_game()
         for seat, action, said in self.past_actions:
             if self.game.done or seat != self.game.seat:
@@ -86,24 +86,24 @@ class GameTable:
 
     @property
     def number(self) -> int:
-        """The number of actions taken."""
+        """Number of actions taken."""
         return len(self.decisions)
 
     @property
     def acting_player(self) -> str | None:
-        """The player to move; None if the game is over or a human is to move."""
+        """The player to move, or None if the game is over or a human is to move."""
         player = self.chairs[self.game.seat].player
         return None if self.game.done or player == HUMAN else player
 
     @property
     def humans(self) -> tuple[int, ...]:
-        """The seats that humans play."""
+        """The seats played by humans."""
         return tuple(seat for seat, chair in enumerate(self.chairs) if chair.player == HUMAN)
 
-    # actions and undoing them
+    # actions and undo
 
     def decide(self, number: int, action: int, said: str) -> TakenAction:
-        """Apply an action of the seat to move; raise TableError if it is illegal or the page is outdated."""
+        """Apply an action of the seat to move; raise TableError if the action is illegal or the page is outdated."""
         self.check_number(number)
         seat, before = self.game.seat, self.game.clone()
         try:
@@ -116,14 +116,14 @@ class GameTable:
         return decision
 
     def check_number(self, number: int) -> None:
-        """Raise TableError if a page has seen a different number of actions."""
+        """Raise TableError if a page shows a different number of actions."""
         if number != self.number:
             raise TableError(
                 f"number: found {short_repr(number)}, expected {self.number}: the table has changed since then"
             )
 
     def check_together(self, actions: Sequence[int]) -> None:
-        """Raise TableError unless the actions of the seat to move are legal in this order."""
+        """Raise TableError unless the seat to move can legally take the actions in this order."""
         after = self.game.clone()
         for action in actions:
             if after.done or after.seat != self.game.seat:
@@ -147,7 +147,7 @@ class GameTable:
         return [decision for decision in self.decisions if decision.turn == turn]
 
     def undoable(self) -> int | None:
-        """Return the number of the first action of this turn that can be undone, or None."""
+        """Return the index of the first action of this turn that can be undone, or None."""
         first = None
         for decision in reversed(self.turn()):
             if self._revealing[decision.number]:
@@ -156,7 +156,7 @@ class GameTable:
         return first
 
     def undo(self, number: int, to: int) -> None:
-        """Undo the actions of the current turn from `to` on; raise TableError unless `undoable` allows it."""
+        """Undo the actions of the current turn, starting with `to`; raise TableError unless `undoable` allows it."""
         self.check_number(number)
         first = self.undoable()
         if first is None or not first <= to < self.number:
@@ -168,18 +168,18 @@ class GameTable:
         self._go_back(to)
 
     def may_take_back(self) -> list[int]:
-        """Return the numbers of the actions that the only human may take back, regardless of what was revealed.
+        """Return the indices of the actions that the only human may take back, even if they revealed information.
 
-        With a clock there are none.
+        At a table with a clock, no action can be taken back.
         """
         if len(self.humans) != 1 or self.clock is not None:
             return []
         return [decision.number for decision in self.decisions if decision.seat == self.humans[0]]
 
     def take_back(self, number: int, to: int) -> list[TakenAction]:
-        """Return to the position before action `to` of the only human; return the actions taken back.
+        """Restore the position before action `to` of the only human; return the actions taken back.
 
-        Players may have acted since the page saw `number` actions; their actions are taken back, too.
+        If players have acted since the page showed `number` actions, their actions are also taken back.
         """
         if not to < number <= self.number:
             self.check_number(number)
@@ -199,20 +199,21 @@ class GameTable:
             self.game.step(decision.action)
 
     def forget_last(self) -> None:
-        """Return to the position before the last action, which could not be saved."""
+        """Restore the position before the last action, because the action could not be saved."""
         self._go_back(self.number - 1)
 
-    # inputs of players
+    # inputs for players
 
     def question(self) -> tuple[Any, Any, Any]:
-        """Return the player's inputs: observation int8 (1, F), mask int8 (1, A) and random key uint64 (1,)."""
-        # The key depends on seed, seat and the seat's number of actions, so players repeat their actions after an undo.
+        """Return the inputs for the player: observation int8 (1, F), mask int8 (1, A) and random key uint64 (1,)."""
+        # The key depends on the seed, the seat and its number of actions, so players repeat their actions after an
+        # undo.
         seat = self.game.seat
         key = seat_key(self.seed, seat, sum(decision.seat == seat for decision in self.decisions))
         return self.game.observation()[None], self.game.action_mask()[None], np.array([key])
 
 
 def reveals_hidden(before: BoardGame, after: BoardGame) -> bool:
-    """Return whether an action revealed hidden information to any seat, so that it cannot be undone."""
+    """Return whether an action revealed hidden information to any seat and therefore cannot be undone."""
     fields = before.spec.revealing_fields
     return any(not np.array_equal(before.state[name], after.state[name]) for name in fields)

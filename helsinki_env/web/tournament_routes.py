@@ -1,4 +1,4 @@
-"""Pages and routes of tournaments."""
+"""Pages and routes for tournaments."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ with requires_extra("play"):
 
 _MAX_TOURNAMENTS = 1000
 _LATEST_GAMES = 8
-"""Number of games that a page lists."""
+"""Number of games listed on a page."""
 _Number = Annotated[int, InPath(ge=0, lt=1_000_000)]
 
 
 class NewTournament(RequestBody):
-    """A tournament to play."""
+    """The settings of a new tournament."""
 
     game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
     title: Name = Field("", max_length=60, description="Displayed title.")
@@ -43,7 +43,7 @@ class NewTournament(RequestBody):
 
 
 def add_tournaments(app: FastAPI, tournaments: TournamentManager, players: Sequence[str]) -> None:
-    """Add the pages and routes of tournaments; `players` are offered in addition."""
+    """Add the pages and routes for tournaments; `players` are additional players to offer."""
     add_page(app, "/tournaments", "tournaments.html")
     add_page(app, "/tournaments/{name}", "tournament.html", tournaments.store.has)
     _add_results(app, tournaments)
@@ -53,13 +53,13 @@ def add_tournaments(app: FastAPI, tournaments: TournamentManager, players: Seque
 def _add_results(app: FastAPI, tournaments: TournamentManager) -> None:
     @app.get("/api/tournaments")
     async def listed(answer: Response, offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES) -> list[dict[str, Any]]:
-        """Return the saved tournaments, newest first; the header X-Total-Count gives their total number."""
+        """Return the saved tournaments, newest first; the header X-Total-Count contains the total number."""
         answer.headers[TOTAL] = str(len(tournaments.store))
         return [_entry_data(tournaments, name) for name in tournaments.store.names(offset, limit)]
 
     @app.get("/api/tournaments/{name}")
     async def state(name: str) -> dict[str, Any]:
-        """Return the state of a tournament: its progress, its statistics, and its latest games."""
+        """Return the state of a tournament: progress, statistics, and the latest games."""
         tournaments.update_statistics(name)
         state = tournaments.state(name)
         latest = [_game_data(number, line) for number, line in tournaments.store.latest(name, _LATEST_GAMES)]
@@ -91,7 +91,7 @@ def _add_control(app: FastAPI, tournaments: TournamentManager, players: Sequence
 
     @app.post("/api/tournaments/{name}/go")
     async def resume(name: str) -> dict[str, Any]:
-        """Play the missing games."""
+        """Resume a tournament by playing the missing games."""
         tournaments.resume(name)
         return {"tournament": name}
 
@@ -109,7 +109,7 @@ def _add_control(app: FastAPI, tournaments: TournamentManager, players: Sequence
 
 
 def _entry_data(tournaments: TournamentManager, name: str) -> dict[str, Any]:
-    """Return the list entry of a tournament, also of one that this version cannot play."""
+    """Return the list entry for a tournament, even if this version cannot play it."""
     try:
         return _state_data(tournaments.state(name))
     except ValueError as problem:

@@ -1,6 +1,6 @@
-"""Small tournaments on this machine with live ratings: storage, worker process and management.
+"""Small tournaments on this machine with live ratings: storage, worker processes and management.
 
-Each tournament has its own process, and only a few run in parallel. Results are saved before pages show them.
+Each tournament runs in its own process, and only a few run in parallel. Results are saved before pages show them.
 """
 
 from __future__ import annotations
@@ -34,45 +34,45 @@ from helsinki_env.web.store import StoreError, TableStore
 from helsinki_env.web.tables import TableError
 
 MIN_DEALS = 2
-"""Minimum number of deals in a tournament, because intervals come from the variation between deals."""
+"""Minimum number of deals in a tournament, because confidence intervals are based on the variation between deals."""
 MAX_PARALLEL = 2
 """Maximum number of tournaments played in parallel; others wait."""
 _STATISTICS_PROCESSES = 1
-"""Number of processes that only compute statistics, for tournaments that are not running."""
+"""Maximum number of processes that only compute statistics, for tournaments that are not running."""
 _UNIT_SECONDS = 1.0
-"""Target seconds for a batch of games played in parallel: large batches are faster, small ones show results sooner."""
+"""Target duration of a batch of parallel games in seconds: large batches are faster, small ones show results sooner."""
 _RATING_SHARE = 0.2
-"""Maximum fraction of the time spent on ratings."""
+"""Maximum fraction of time spent on ratings."""
 _NICENESS = 5
-"""Niceness of the process relative to the server and the players at tables (`os.nice`)."""
+"""Niceness (`os.nice`) of the process relative to the server and the players at tables."""
 
 
 @dataclass(frozen=True)
 class Tournament:
-    """The settings of a tournament; its games are those of `helsinki arena` with the same seed."""
+    """The settings of a tournament, which plays the same games as `helsinki arena` with the same seed."""
 
-    name: str  # part of the address
+    name: str  # part of the URL
     title: str
     made: float  # creation time, in seconds since 1970
     config: Any
     players: tuple[str, ...]  # each once
-    decks: int  # number of deals for every line-up, each played once for each rotation of the seats
+    decks: int  # number of deals per line-up, each played in every rotation of the seats
     seed: int
     options: tuple[str, ...] = ()  # labels of the chosen options
 
     @cached_property
     def plan(self) -> Plan:
-        """The games in the order of the line-ups."""
+        """The plan of all games, ordered by line-up."""
         lineups = round_robin_lineups(len(self.players), self.config.num_players)
         return Plan(self.seed, (MatchupPlan("tournament", self.config, self.players, lineups, self.decks),))
 
     @property
     def games(self) -> int:
-        """The number of games."""
+        """Total number of games."""
         return self.plan.games
 
     def deals_done(self, numbers: Sequence[int]) -> list[int]:
-        """Return the number of deals that each line-up has finished, given the numbers of all finished games."""
+        """Return the number of deals that each line-up has completed, given the indices of all finished games."""
         (table,) = self.plan.tables
         done = [0] * len(table.lineups)
         for number in numbers:
@@ -80,7 +80,7 @@ class Tournament:
         return [games // table.seats for games in done]
 
     def numbers(self, unit: WorkUnit) -> list[int]:
-        """Return the game numbers of a work unit: deal by deal, line-up by line-up, with rotating seats."""
+        """Return the game indices of a work unit, ordered by deal, line-up and rotation of the seats."""
         (table,) = self.plan.tables
         return [
             (deal * len(table.lineups) + unit.lineup) * table.seats + rotation
@@ -90,11 +90,11 @@ class Tournament:
 
 
 class TournamentStore:
-    """The tournaments in a database, with their game records as lines (`helsinki_env.records`)."""
+    """The tournaments in a database, with their game records as JSON lines (`helsinki_env.records`)."""
 
     def __init__(self, store: TableStore) -> None:
         self._store, self._rows = store, store.rows
-        #: Cache of settings, which never change and take long to read.
+        #: Cache of settings, which never change and are slow to read.
         self._loaded: dict[str, Tournament] = {}
 
     def __len__(self) -> int:
@@ -117,7 +117,7 @@ class TournamentStore:
             )
 
     def names(self, first: int = 0, limit: int = -1) -> list[str]:
-        """Return the names, newest first; skip `first` of them and return at most `limit` (-1: all)."""
+        """Return at most `limit` names (-1 for all), newest first, after skipping the `first` newest."""
         rows = self._rows.execute(
             "SELECT name FROM tournaments ORDER BY made DESC, name LIMIT ? OFFSET ?", (limit, first)
         )
@@ -133,7 +133,7 @@ class TournamentStore:
             raise TableError(f"tournament {name!r:.40}: does not exist")
 
     def load(self, name: str) -> Tournament:
-        """Return a tournament; raise ValueError if this version cannot play it."""
+        """Load a tournament; raise ValueError if this version cannot play it."""
         self.check(name)
         if name not in self._loaded:
             title, made, text = self._rows.execute(
@@ -155,7 +155,7 @@ class TournamentStore:
             self._rows.execute("DELETE FROM tournaments WHERE name = ?", (name,))
 
     def write(self, name: str, games: Sequence[tuple[int, str]]) -> None:
-        """Save finished games, all or none, each as (number, line)."""
+        """Save finished games, each as (index, line), in one transaction."""
         with self._store.transaction():
             self._rows.executemany(
                 "INSERT INTO tournament_games (name, number, record) VALUES (?, ?, ?)",
@@ -167,13 +167,13 @@ class TournamentStore:
         return int(self._rows.execute("SELECT count(*) FROM tournament_games WHERE name = ?", (name,)).fetchone()[0])
 
     def lines(self, name: str) -> list[tuple[int, str]]:
-        """Return the number and line of all finished games, ordered by number."""
+        """Return the index and line of each finished game, ordered by index."""
         return self._rows.execute(
             "SELECT number, record FROM tournament_games WHERE name = ? ORDER BY number", (name,)
         ).fetchall()
 
     def latest(self, name: str, limit: int) -> list[tuple[int, str]]:
-        """Return the number and line of the games with the highest numbers, highest first."""
+        """Return the index and line of the games with the highest indices, highest first."""
         return self._rows.execute(
             "SELECT number, record FROM tournament_games WHERE name = ? ORDER BY number DESC LIMIT ?", (name, limit)
         ).fetchall()
@@ -189,9 +189,9 @@ class TournamentStore:
 
 
 def _work(connection: Connection, tournament: Tournament, saved: Sequence[tuple[int, str]], playing: bool) -> None:
-    """Play the missing games of a tournament, or only compute statistics; the main function of the process.
+    """Play the missing games of a tournament, or only compute statistics; the main function of a worker process.
 
-    It sends ("games", [(number, line), ...]) for finished games, ("figures", data) with the result of
+    The process sends ("games", [(index, line), ...]) for finished games, ("figures", data) with the result of
     `tournament_statistics`, and ("failed", message) after an error. `saved` are the games already played.
     """
     init_worker_process()
@@ -228,16 +228,16 @@ def _play(connection: Connection, tournament: Tournament, saved: Sequence[tuple[
 
 
 def next_work_unit(done: Sequence[int], deals: int, limit: int) -> WorkUnit | None:
-    """Return the next work unit of at most `limit` deals, from the line-up with the fewest deals `done`, or None."""
+    """Return the next work unit of at most `limit` deals, for the line-up with the fewest deals `done`, or None."""
     lineup = min(range(len(done)), key=done.__getitem__)
     first = done[lineup]
     return WorkUnit(0, lineup, 0, first, min(deals, first + limit)) if first < deals else None
 
 
 def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> dict[str, Any]:
-    """Return the statistics of the players over at least one game, as in `rating.report.matchup_rating_data`.
+    """Return player statistics from at least one game, in the format of `rating.report.matchup_rating_data`.
 
-    `without` is the reason for missing ratings, or None. Missing ratings and unknown bounds are None.
+    `without` is the reason why there are no ratings, or None. Missing ratings and unknown bounds are None.
     """
     (table,) = group_records((games[number] for number in sorted(games)), lambda _: tournament.title)
     if len(set(table.deck.tolist())) < MIN_DEALS:
@@ -255,28 +255,28 @@ def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> d
 
 @dataclass
 class _Run:
-    """A process that plays a tournament or only computes its statistics, running or waiting to start."""
+    """A running or waiting process that plays a tournament or only computes its statistics."""
 
     playing: bool
-    before: int  # number of finished games at its start
-    task: asyncio.Task[None] | None = None  # reads its messages
-    began: float | None = None  # by the monotonic clock; None while it waits
+    before: int  # number of finished games at the start
+    task: asyncio.Task[None] | None = None  # reads messages from the process
+    began: float | None = None  # on the monotonic clock; None while waiting
 
 
 @dataclass(frozen=True)
 class TournamentState:
-    """State of a tournament."""
+    """The state of a tournament."""
 
     tournament: Tournament
-    state: str  # "waiting" for others to end, "playing", "stopped" or "finished"
+    state: str  # "waiting" (for other tournaments to end), "playing", "stopped" or "finished"
     done: int  # number of finished games
     seconds_left: float | None  # estimated; None if unknown
-    statistics: dict[str, Any] | None  # None while they are computed
-    message: str  # the error that stopped it
+    statistics: dict[str, Any] | None  # None while they are being computed
+    message: str  # error that stopped the tournament
 
 
 class TournamentManager:
-    """All tournaments of a database, for use by one thread."""
+    """Manages all tournaments in a database; not thread-safe."""
 
     def __init__(self, store: TableStore) -> None:
         self.store = TournamentStore(store)
@@ -284,7 +284,7 @@ class TournamentManager:
         self._statistics: dict[str, dict[str, Any]] = {}
         self._messages: dict[str, str] = {}
         self._parallel = {True: asyncio.Semaphore(MAX_PARALLEL), False: asyncio.Semaphore(_STATISTICS_PROCESSES)}
-        #: Threads that read messages, one for each process.
+        #: Threads that read messages, one per process.
         self._threads = ThreadPoolExecutor(MAX_PARALLEL + _STATISTICS_PROCESSES, "tournaments")
 
     def state(self, name: str) -> TournamentState:
@@ -304,7 +304,7 @@ class TournamentManager:
         self.resume(tournament.name)
 
     def resume(self, name: str) -> None:
-        """Resume a tournament, now or when others have ended."""
+        """Resume a tournament, either now or after other tournaments have ended."""
         tournament, run = self.store.load(name), self._runs.get(name)
         if run is not None and run.playing:
             return
@@ -312,7 +312,7 @@ class TournamentManager:
             self._begin(tournament, playing=True)
 
     def update_statistics(self, name: str) -> None:
-        """Compute the statistics of a tournament unless they already cover all its games."""
+        """Compute the statistics of a tournament, unless they already cover all finished games."""
         current = self.store.count(name) == (self._statistics[name]["games"] if name in self._statistics else 0)
         if not current and name not in self._runs and name not in self._messages:
             self._begin(self.store.load(name), playing=False)
@@ -339,7 +339,7 @@ class TournamentManager:
                 del self._runs[name]
 
     async def _run_process(self, tournament: Tournament, playing: bool) -> None:
-        """Run a process until it ends, and save what it sends."""
+        """Run a process until it ends, and save the games and statistics that it sends."""
         context = multiprocessing.get_context("spawn")
         connection, other_end = context.Pipe(duplex=False)
         arguments = (other_end, tournament, self.store.lines(tournament.name), playing)
@@ -382,7 +382,7 @@ class TournamentManager:
                 await run.task
 
     async def remove(self, name: str) -> None:
-        """Stop a tournament and delete it with its games."""
+        """Stop a tournament and delete it and its games."""
         self.store.check(name)
         while name in self._runs:  # a page may have started another run in the meantime
             await self._stop(name)
@@ -404,7 +404,7 @@ def _start(process: Any, other_end: Connection) -> None:
 
 
 def _receive(connection: Connection) -> tuple[str, Any] | None:
-    """Return the next message of a process; None when it has ended."""
+    """Return the next message from a process, or None if the process has ended."""
     try:
         message: tuple[str, Any] = connection.recv()
     except (EOFError, OSError):

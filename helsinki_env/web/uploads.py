@@ -16,32 +16,32 @@ from helsinki_env.utils.yaml_files import list_yaml
 
 _MAX_LINES = 200_000
 _PARQUET = b"PAR1"
-#: The key at the start of error messages for records and positions.
+#: Pattern of the key at the start of error messages for records and positions.
 _KEY = re.compile(r"(?:record: |position: )?([A-Za-z_][\w.\[\]]*)(?:, [^:]*)?: ")
-#: The location at the end of messages of the JSON reader.
+#: Pattern of the location at the end of JSON error messages.
 _JSON_LOCATION = re.compile(r"\(line (\d+), column (\d+)\)")
 
 
 class UploadError(UserError):
-    """An upload is invalid; the message names the key."""
+    """Raised if an upload is invalid; the message names the key."""
 
     def __init__(self, message: str, span: SourceSpan | None = None) -> None:
         super().__init__(message)
-        self.span = span  # location in the text, or None if unknown
+        self.span = span  # location in the text, or None if it is unknown
 
 
 class UploadedGames(Protocol):
-    """Uploaded games."""
+    """Uploaded game records."""
 
     count: int
 
     def records(self, first: int, most: int) -> list[Record]:
-        """Return at most `most` records from index `first` on; raise ValueError if one cannot be replayed."""
+        """Return at most `most` records, starting at index `first`; raise ValueError if one cannot be replayed."""
         ...
 
 
 class _Lines:
-    """Records as text; `pieces` has the offset and text of each."""
+    """Records as text; `pieces` contains the offset and text of each record."""
 
     def __init__(self, text: str, pieces: list[tuple[int, str]]) -> None:
         self._text, self._pieces, self.count = text, pieces, len(pieces)
@@ -64,9 +64,10 @@ class _Lines:
 
 
 def parse_upload(content: bytes) -> UploadedGames | BoardGame:
-    """Return the games or the position in an upload.
+    """Parse the games or the position in an upload.
 
-    An upload is a Parquet file of `helsinki arena`, one record per line, or the JSON of one record or position.
+    An upload is a Parquet file from `helsinki arena`, a text with one record per line, or a single record or position
+    as JSON.
     """
     if content.startswith(_PARQUET):
         from helsinki_env.evaluation.arena.parquet import ParquetGameReader
@@ -111,7 +112,7 @@ def _is_json(text: str) -> bool:
 
 
 def read_record(text: str) -> Record:
-    """Return the game record in an untrusted JSON text.
+    """Parse a game record from an untrusted JSON text.
 
     Raises ValueError if the record is invalid, cannot be replayed, or names a component file that is not bundled.
     """
@@ -129,12 +130,12 @@ def _read(text: str, what: str) -> Node:
 
 
 def is_position(data: Any) -> bool:
-    """Return whether plain data describes a position: a mapping with the key `game` or `seats`."""
+    """Return whether JSON data describes a position, which is a mapping with the key `game` or `seats`."""
     return isinstance(data, Mapping) and ("game" in data or "seats" in data)
 
 
 def read_position(text: str) -> BoardGame:
-    """Return the game in the JSON of a position; UploadError with the key and its location in the text."""
+    """Parse a position from JSON; raise UploadError, with the key and its location in the text, if it is invalid."""
     try:
         data = _read(text, "position")
         spec = spec_by_name(data["game"].text("the name of a game"))
@@ -148,7 +149,7 @@ def read_position(text: str) -> BoardGame:
 
 
 def _check_components(data: Node) -> None:
-    """Allow only bundled component files, because uploads are untrusted."""
+    """Raise an error unless the component file is a bundled one, because uploads are untrusted."""
     if isinstance(data.value, Mapping) and data["components"].is_present:
         name, known = data["components"].value, list_yaml("components")
         if not isinstance(name, str) or name not in known:
@@ -158,7 +159,7 @@ def _check_components(data: Node) -> None:
 
 
 def _locate(text: str, message: str) -> SourceSpan | None:
-    """Return the location in a JSON text that an error message refers to."""
+    """Return the location in a JSON text to which an error message refers."""
     if location := _JSON_LOCATION.search(message):
         line, column = int(location[1]), int(location[2])
         start = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + column - 1
@@ -168,7 +169,7 @@ def _locate(text: str, message: str) -> SourceSpan | None:
 
 
 def upload_summary(upload: UploadedGames | BoardGame, limit: int) -> dict[str, Any]:
-    """Return the contents of an upload as plain data, with at most `limit` games."""
+    """Summarize an upload as JSON-serializable data, with at most `limit` games."""
     if isinstance(upload, BoardGame):
         return {"kind": "position", "game": upload.spec.name, "players": upload.num_players}
     games = [
@@ -185,7 +186,7 @@ def upload_summary(upload: UploadedGames | BoardGame, limit: int) -> dict[str, A
 
 
 def select_upload(upload: UploadedGames | BoardGame, number: int) -> Record | BoardGame:
-    """Return the position, or a game by its number (from 1)."""
+    """Return the position, or one of the games by its number (starting at 1)."""
     if isinstance(upload, BoardGame):
         return upload
     if not 1 <= number <= upload.count:

@@ -1,7 +1,8 @@
-"""Views of a table for a browser (the observable state, the legal actions, the public log) and their encoding.
+"""Views of a table for a browser (observable state, legal actions and public log), and their encoding.
 
-A view is built only from the seat's own observation and the log. It contains no other player's hand, draw pile order,
-random state or seed. Pages receive a full view, or the difference from their previous view.
+A view is built only from the seat's own observation and the log. It never contains another player's hand, the order of
+the draw pile, the random state or the seed. Pages receive either a full view or the difference from their previous
+view.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from helsinki_env.web.help import effects, said, score_sheet
 from helsinki_env.web.tables import HUMAN, GameTable, reveals_hidden
 
 _LOG = 400
-"""Number of actions in the log of a view."""
+"""Maximum number of actions in the log of a view."""
 
-#: The pieces of a text: elements of a picture, and objects and lists of JSON.
+#: Splits a text into pieces: elements of a picture, and JSON objects and lists.
 _PIECE = re.compile(r"[<{\[]?[^<{\[]+|[<{\[]")
 _MIN_COPY = 24
-"""Minimum number of characters for which a copy reference is shorter than the text itself."""
+"""Minimum length, in characters, for which a copy reference is shorter than the text itself."""
 _MAX_CANDIDATES = 32
-"""Maximum number of positions in the previous text that are compared with one position in the next."""
+"""Maximum number of positions in the previous text that are compared with a position in the next text."""
 
 ChangePart = str | list[int]
 
 
 def picture(table: GameTable, viewer: int | None) -> dict[str, Any]:
-    """Return the picture of a table as SVG text, size and named rectangles, for a seat or, if None, for an observer."""
+    """Return the picture of a table (SVG text, size and named rectangles) for a seat, or for an observer if None."""
     game, spec = table.game, table.game.spec
     if spec.render is None:
         return {"svg": "", "size": [0, 0], "spots": {}}
@@ -39,9 +40,9 @@ def picture(table: GameTable, viewer: int | None) -> dict[str, Any]:
 
 
 def choices(game: BoardGame) -> list[dict[str, Any]]:
-    """Return the legal actions of the seat to move (`GameSpec.list_ui_actions`) with their effects.
+    """Return the legal actions of the seat to move (`GameSpec.list_ui_actions`), with their effects.
 
-    `wins` has the public gains of an action in short phrases; `_outcome` describes the other keys.
+    `wins` lists the public gains of an action in short phrases; `_outcome` documents the other keys.
     """
     if game.done or game.spec.list_ui_actions is None:
         return []
@@ -54,7 +55,7 @@ def choices(game: BoardGame) -> list[dict[str, Any]]:
 
 
 def selection_view(game: BoardGame) -> dict[str, Any] | None:
-    """Return the choices the acting seat may make in any order (`GameSpec.available_selection`) and their effects."""
+    """Return the items that the acting seat can select (`GameSpec.available_selection`) and their effects."""
     if game.done or game.spec.available_selection is None:
         return None
     selection = game.spec.available_selection(game, game.seat)
@@ -65,7 +66,7 @@ def selection_view(game: BoardGame) -> dict[str, Any] | None:
 
 
 def _after(game: BoardGame, actions: list[int]) -> BoardGame:
-    """Return the game after actions."""
+    """Return a copy of the game after the given actions."""
     after = game.clone()
     for action in actions:
         after.step(action)
@@ -73,9 +74,9 @@ def _after(game: BoardGame, actions: list[int]) -> BoardGame:
 
 
 def _outcome(game: BoardGame, after: BoardGame) -> dict[str, bool]:
-    """Return whether actions reveal hidden information or, if not, end the turn."""
+    """Return whether actions reveal hidden information and, if they do not, whether they end the turn."""
     reveals = reveals_hidden(game, after)
-    # Whether the game ends may depend on a hidden card, so the answer is only for actions that reveal none.
+    # The end of the game may depend on a hidden card, so it is reported only for actions that reveal no cards.
     return {"ends": not reveals and (after.done or after.seat != game.seat), "reveals": reveals}
 
 
@@ -93,10 +94,10 @@ def table_view(
     picture_for: Callable[[int | None], dict[str, Any]],
     legal_actions: Callable[[], list[dict[str, Any]]],
 ) -> dict[str, Any]:
-    """Return the view of a browser that plays the seats `mine` and shows the cards of the seat `viewer`.
+    """Return the view for a browser that plays the seats `mine` and shows the cards of the seat `viewer`.
 
-    A `viewer` of None shows all cards, only for browsers that play no seat. `handover` is the seat whose player must
-    first take the device; until then, the view has no picture.
+    If `viewer` is None, all cards are shown, which is only for browsers that play no seat. `handover` is the seat whose
+    player must first take over the device; until then, the view has no picture.
     """
     game, turn = table.game, table.turn()
     acts = not game.done and handover is None and game.seat in mine and viewer == game.seat
@@ -144,27 +145,27 @@ def table_view(
 
 
 def encode_message(message: Mapping[str, Any]) -> str:
-    """Return a message as ASCII: changes refer to offsets, and JavaScript counts other characters differently."""
+    """Encode a message as ASCII: changes refer to offsets, and JavaScript counts other characters differently."""
     return json.dumps(message, separators=(",", ":"))
 
 
 def change_between(before: str, after: str) -> str:
-    """Return the message that turns one view into the next, or the next view if that is shorter.
+    """Return the message that converts one view to the next, or the next view itself if it is shorter.
 
-    The message depends only on the two texts, so it reveals nothing that they do not contain. Its `parts` are the
-    arguments for `applied`: each is a text, or the start and end of a range copied from the previous text.
+    The message depends only on the two texts, so it reveals nothing that they do not contain. Its `parts`, which are
+    the input for `applied`, are texts, or the start and end of a range copied from the previous text.
     """
     change = encode_message({"type": "change", "parts": _parts(before, after)})
     return change if len(change) < len(after) else after
 
 
 def applied(before: str, parts: Sequence[ChangePart]) -> str:
-    """Return the text that the parts of a change produce from the previous one."""
+    """Apply the parts of a change to the previous text and return the resulting text."""
     return "".join(part if isinstance(part, str) else before[part[0] : part[1]] for part in parts)
 
 
 def _parts(before: str, after: str) -> list[ChangePart]:
-    """Return the parts of the next text: the longest runs copied from the previous text, and new text."""
+    """Split the next text into parts: the longest runs copied from the previous text, and new text."""
     old, new = _PIECE.findall(before), _PIECE.findall(after)
     starts, positions = [0], dict[str, list[int]]()
     for number, piece in enumerate(old):
@@ -173,7 +174,7 @@ def _parts(before: str, after: str) -> list[ChangePart]:
     parts: list[ChangePart] = []
     now = near = 0
     while now < len(new):
-        # The piece after the last copy is the most likely match, because most of a picture does not move.
+        # The piece after the last copy is the most likely match, because most of a picture does not change.
         continues = near < len(old) and old[near] == new[now]
         candidates = [near] if continues else positions.get(new[now], [])[:_MAX_CANDIDATES]
         length, first = max(((_equal_pieces(old, new, i, now), i) for i in candidates), default=(0, 0))
@@ -192,7 +193,7 @@ def _parts(before: str, after: str) -> list[ChangePart]:
 
 
 def _equal_pieces(old: list[str], new: list[str], first: int, now: int) -> int:
-    """Return the length of the run of equal pieces that begins at two positions."""
+    """Return the length of the run of equal pieces that begins at the two positions."""
     length, longest = 0, min(len(old) - first, len(new) - now)
     while length < longest and old[first + length] == new[now + length]:
         length += 1

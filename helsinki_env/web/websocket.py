@@ -1,4 +1,4 @@
-"""WebSocket connection to a page, and validation of its messages."""
+"""WebSocket connections to pages, and validation of their messages."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ with requires_extra("play"):
     from fastapi import WebSocket, WebSocketDisconnect
 
 MAX_UNSENT = 256
-"""Maximum number of unsent messages for a page: as many as a game has."""
+"""Maximum number of unsent messages for a page, about as many as there are in a game."""
 _MAX_UNSENT_CHARACTERS = 8 * 2**20
-"""Maximum number of characters in unsent messages: all changes of a game, or about fifty full views."""
+"""Maximum number of characters in unsent messages; enough for all changes in a game, or about fifty full views."""
 _SEND_TIMEOUT = 30.0
 """Seconds within which a page must accept a message."""
 
 
-#: The message types that a page may send, with the integer fields of each.
+#: Message types that a page may send, with the integer fields of each type.
 MESSAGES: dict[str, tuple[str, ...]] = {
     "sit": (),
     "decide": ("number", "action"),
@@ -52,10 +52,10 @@ _NUMBERS = tuple(dict.fromkeys(name for names in MESSAGES.values() for name in n
 
 
 def parse_message(text: str) -> dict[str, Any]:
-    """Return the message in a text: its type, integers and texts; raise TableError if it is invalid.
+    """Parse a message (type, integers and texts); raise TableError if it is invalid.
 
     Any message may have `once`, a text chosen by the page that identifies the message if it is resent. A `decide`
-    message may have `more`, the ids of the actions that follow it immediately.
+    message may have `more`, the ids of actions to take immediately afterwards.
     """
     data = parse_json(text, TableError, "message")
     kind = data.mapping(("type", *_NUMBERS, *_TEXTS, "more"))["type"].choice(tuple(MESSAGES))
@@ -74,8 +74,8 @@ class PageSocket:
     """The WebSocket connection to a page.
 
     Sending never waits for the page, so a disconnected client does not block the other players at its table. A page
-    that accepts nothing for long, or falls far behind, is disconnected. It reconnects automatically and receives the
-    current table.
+    that accepts no data for too long, or falls too far behind, is disconnected. It reconnects automatically and
+    receives the current table.
     """
 
     def __init__(self, socket: WebSocket) -> None:
@@ -93,7 +93,7 @@ class PageSocket:
             self._sending.cancel()
 
     async def receive(self) -> dict[str, Any]:
-        """Return the next message of the page; raise TableError if it is invalid, or WebSocketDisconnect at the end."""
+        """Return the next message; raise TableError if it is invalid, or WebSocketDisconnect at the end."""
         received = await self._socket.receive()
         if received["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(received.get("code", 1000))
@@ -105,9 +105,9 @@ class PageSocket:
         return parse_message(text)
 
     async def serve(self, handle: Callable[[dict[str, Any]], None]) -> None:
-        """Handle the page's messages and send queued ones until it disconnects or stops accepting data.
+        """Handle messages from the page and send queued messages, until it disconnects or stops accepting data.
 
-        A TableError or StoreError of the handler is sent to the page; WebSocketDisconnect ends the call.
+        A TableError or StoreError raised by the handler is sent to the page. WebSocketDisconnect ends the call.
         """
         self._sending = asyncio.create_task(self._send())
         tasks = self._sending, asyncio.create_task(self._receive(handle))

@@ -1,1 +1,1 @@
-"""Subcommands of ``helsinki``; see `helsinki_env.cli.main`. They may import players and training."""
+"""Subcommands of ``helsinki`` (see `helsinki_env.cli.main`). They may import the players and the training code."""

@@ -1,4 +1,4 @@
-"""The command ``helsinki arena``: tournaments of many players that resume after an interruption."""
+"""The command ``helsinki arena``: play resumable tournaments between many players."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def main(
     workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
-    """Play a tournament: all line-ups of the players, each deal in all rotations of the seats.
+    """Play a tournament of all line-ups, with each deal played in every rotation of the seats.
 
-    The same command resumes an interrupted run and gives the same games. With more games, it plays the missing games.
-    Games depend on the seed, not on the number of processes or machines.
+    Running the same command again resumes an interrupted run and produces the same games. If you increase --games, only
+    the missing games are played. The games depend on the seed, not on the number of processes or machines.
 
     Example: helsinki arena --players random,greedy --games 200 --num-players 3 --out runs/arena
 
@@ -45,21 +45,23 @@ def main(
     Example: helsinki arena example --out runs/example
 
     Args:
-        config: tournament: a name in configs/arena or the path of a YAML file, instead of the options for one matchup.
+        config: tournament to play: a name in configs/arena or the path to a YAML file. It replaces the options for a
+            single matchup.
         players: comma-separated players: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT, net+search:N,
             mlp:CHECKPOINT, forced:ACTION:PLAYER, program:COMMAND, MODULE:ATTRIBUTE or the name of a player from an
             installed package; default: random,greedy.
         games: number of games per line-up, rounded up to whole rotations of the seats; default: 2000.
-        num_players: number of players in a game: 2, 3 or 4; default: that of --game-config, or 2. With fewer names,
-            players take several seats.
-        variant: configuration of the game.
-        seed: random seed of deals and players; default: that of the file, or 0.
-        unit_games: number of games per work unit, which is played and saved as a whole; default: that of the file, or
-            60.
-        out: folder of the run.
-        form: games.parquet, or games.jsonl with one record per line for helsinki replay, which needs no extra.
-        workers: processes that play the games.
-        trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+        num_players: number of players in a game: 2, 3 or 4; default: the number in --game-config, or 2. With fewer
+            names than seats, players take several seats.
+        variant: game configuration.
+        seed: random seed for deals and players; default: the seed in the file, or 0.
+        unit_games: number of games in a work unit, the smallest part of a run that is saved; default: the number in the
+            file, or 60.
+        out: folder for the run.
+        form: output format: games.parquet, or games.jsonl, which has one record per line for helsinki replay and needs
+            no extra.
+        workers: worker processes that play the games.
+        trust: allow code named in the file to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     from helsinki_env.agents.llm.usage import run_notes
     from helsinki_env.evaluation.arena.plan import plan_from_dict, plan_from_yaml
@@ -99,7 +101,7 @@ def main(
 
 
 def _tables(out: Path) -> Iterator[Table]:
-    """Yield an output table for each matchup of a finished run."""
+    """Yield one results table for each matchup of a finished run."""
     from helsinki_env.evaluation.arena.load import load_run
     from helsinki_env.evaluation.match_stats import player_result
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki balance``: find board actions that are too strong or too weak, and balanced boards."""
+"""The command ``helsinki balance``: find board actions that are too strong or too weak, and balance the board."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def run(
     workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
-    """Play a study of the board actions. Each part is a tournament that resumes after an interruption.
+    """Run a balance study of the board actions. Each part is a resumable tournament.
 
-    The games depend only on the study's file, not on processes, machines or interruptions.
+    The games depend only on the study file, not on the number of processes, the machine or interruptions.
 
     Example: helsinki balance run configs/balance/quick.yaml --out runs/quick-balance
 
     Args:
-        config: study: a name in configs/balance or the path of a YAML file.
-        out: folder of the study.
+        config: study to run: a name in configs/balance or the path to a YAML file.
+        out: folder for the study.
         parts: comma-separated parts to play: gate, screen, variants, quality, covers, again, confirm. Default: all.
-        workers: processes that play the games.
-        trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+        workers: worker processes that play the games.
+        trust: allow code named in the file to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra(workers.extra):
         from helsinki_env.agents.llm.usage import shared_budget
@@ -82,9 +82,10 @@ def report(
     from_json: Path | None = None,
     baseline: Path | None = None,
 ) -> int:
-    """Write the report of a study: self-contained HTML, Markdown with figures, and all numbers as JSON.
+    """Write the report of a study as self-contained HTML, as Markdown with figures, and as JSON with all numbers.
 
-    The report of an unfinished study covers the games so far. The same games give the same report, byte by byte.
+    The report of an unfinished study covers the games played so far. The same games always give a byte-identical
+    report.
 
     Example: helsinki balance report runs/balance --out docs/balance
 
@@ -92,10 +93,10 @@ def report(
 
     Args:
         study: folder of the study.
-        out: folder of the report; default: report in the folder of the study, or the folder of the --from-json file.
-        from_json: balance.json of an earlier report, to write that report again without reading games.
-        baseline: balance.json of another study, such as one of an earlier version; the report lists the conclusions
-            that differ, with reasons.
+        out: folder for the report; default: the subfolder report of the study, or the folder of the --from-json file.
+        from_json: balance.json of an earlier report, which is regenerated without reading any games.
+        baseline: balance.json of another study, such as one from an earlier version; the report lists the conclusions
+            that differ and explains why.
     """
     results = _module("results")
     before = None if baseline is None else results.read_results(baseline)
@@ -120,15 +121,15 @@ def effects(
     out: Path | None = None,
     title: str = "Marginal effects",
 ) -> int:
-    """Estimate marginal effects from a tournament of any game that disabled actions for its seats at random.
+    """Estimate marginal effects from a tournament of any game in which actions were disabled for random seats.
 
     Example: helsinki arena configs/arena/abilities.yaml --out runs/abilities
 
     Example: helsinki balance effects runs/abilities --out docs/abilities.md --title "What abilities are worth"
 
     Args:
-        run: folder of the tournament, whose file has boards with denied actions.
-        out: Markdown page to write; default: effects.md in the folder of the run.
+        run: folder of a tournament with denied actions.
+        out: Markdown page to write; default: effects.md in the run folder.
         title: title of the page.
     """
     with requires_extra("stats"):
@@ -168,13 +169,14 @@ def tune(
     workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
-    """Search for the smallest change of the action board after which no action is an outlier.
+    """Search for the smallest change to the action board after which no action is an outlier.
 
-    The file lists what may change: costs and strengths, or which five actions are covered. Games with denied actions
-    estimate marginal effects on the published board, on boards with random values, and on the best candidates. The
-    command proposes a change only if a test on fresh deals shows a better balanced board.
+    The file lists the values that may change: costs and strengths, or the five covered actions. Marginal effects are
+    estimated from games with denied actions on the published board, on boards with random values, and on the best
+    candidates. The command proposes a change only if a test on fresh deals shows that the board is better balanced.
 
-    The report is written to OUT/report, with the file to play with. The same command resumes an interrupted search.
+    The report is written to OUT/report, along with a component file for the proposed board. Running the same command
+    again resumes an interrupted search.
 
     Example: helsinki balance tune quick --out runs/tune
 
@@ -185,16 +187,16 @@ def tune(
     Example: helsinki balance tune --proposal docs/balance/tune/standard/tune.json --evaluator net --out runs/evaluated
 
     Args:
-        config: search: a name in configs/tune or the path of a YAML file; default: quick.
-        out: folder of all games of the search.
-        player: player in all seats; default: the player of the file.
+        config: search to run: a name in configs/tune or the path to a YAML file; default: quick.
+        out: folder for all games of the search.
+        player: player in all seats; default: the player in the file.
         num_players: comma-separated player counts, a subset of those in the file.
-        max_changes: maximum number of changed values; default: that of the file.
-        evaluator: another player, which tests the proposal on fresh deals; can be added after the search.
-        proposal: tune.json of an earlier search, to test its proposal without a search.
-        workers: processes that play the games.
-        trust: run code that the file or the --proposal names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
-            first.
+        max_changes: maximum number of changed values; default: the number in the file.
+        evaluator: a second player that tests the proposal on fresh deals; it can be added after the search.
+        proposal: tune.json of an earlier search, whose proposal is tested without a new search.
+        workers: worker processes that play the games.
+        trust: allow code named in the file or the --proposal to run: program:COMMAND and MODULE:ATTRIBUTE. Read the
+            code first.
     """
     with requires_extra(workers.extra):
         from helsinki_env.agents.llm.usage import shared_budget
@@ -247,20 +249,21 @@ def retrain(
     workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
-    """Check whether the conclusions hold for networks trained without the action.
+    """Check whether the conclusions also hold for networks trained without the action.
 
-    The command trains networks on this machine, one after another: with all actions, and without each tested action.
-    Then they play against each other. The report is written to OUT/report. The same command resumes an interrupted run.
+    The command trains networks on this machine one after another: with all actions, and without each tested action. The
+    networks then play against each other. The report is written to OUT/report. Running the same command again resumes
+    an interrupted run.
 
     Example: helsinki balance retrain quick --out runs/retrained
 
     Example: helsinki balance retrain standard --out runs/retrained-standard
 
     Args:
-        config: experiment: a name in configs/retrained or the path of a YAML file.
-        out: folder of all networks and games.
-        workers: processes that play the games.
-        trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+        config: experiment to run: a name in configs/retrained or the path to a YAML file.
+        out: folder for all networks and games.
+        workers: worker processes that play the games.
+        trust: allow code named in the preset to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `helsinki_env.cli.commands.train`
     with requires_extra(workers.extra):
@@ -290,7 +293,7 @@ def retrain(
             f"as in the preset {asked.preset}"
         )
     for action in asked.claims:
-        replace(preset, covered=(action,)).check()  # fail now, not after the first network
+        replace(preset, covered=(action,)).check()  # fail before the first network is trained
     out_folder(out)
     asked.open(out)
     precompile_groups([group_name("training"), *groups_for(["net", *preset.opponents, *preset.evaluation.opponents])])
@@ -304,7 +307,7 @@ def retrain(
         )
         summary = folder / "summary.json"
         if is_file(summary) and read_json(summary, RunError)["finished"].value is True:
-            return  # with the same preset, or it could not have been resumed
+            return  # must have the same preset, because resuming checks it
         console.print(f"training {learner.name}")
         if not learn(training, console, rerun_command_line)["finished"]:
             raise UserError(
@@ -327,20 +330,20 @@ def sensitivity(
     workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
-    """Check which conclusions depend on reconstructed facts of the components.
+    """Check which conclusions depend on reconstructed facts about the components.
 
-    The command plays the same matchups with the reference components and with alternatives to each uncertain fact. The
-    report is written to OUT/report. The same command resumes an interrupted run.
+    The command plays the same matchups with the reference components and with alternatives for each uncertain fact. The
+    report is written to OUT/report. Running the same command again resumes an interrupted run.
 
     Example: helsinki balance sensitivity helsinki --out runs/sensitivity
 
     Example: helsinki balance sensitivity copenhagen --out runs/sensitivity-copenhagen
 
     Args:
-        config: analysis: a name in configs/sensitivity or the path of a YAML file.
-        out: folder of all games.
-        workers: processes that play the games.
-        trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+        config: analysis to run: a name in configs/sensitivity or the path to a YAML file.
+        out: folder for all games.
+        workers: worker processes that play the games.
+        trust: allow code named in the file to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra(workers.extra):
         from helsinki_env.evaluation.balance import sensitivity as analysis
@@ -380,12 +383,12 @@ main = {
 
 
 def _module(name: str) -> Any:
-    """Return a module of the default game's studies; `denied` estimates marginal effects in any game."""
+    """Import and return a module of the default game's studies; `denied` estimates marginal effects in any game."""
     return import_module(f"helsinki_env.evaluation.balance.{default_spec().name}.{name}")
 
 
 def _write_report(folder: Path, files: Mapping[Path, bytes], sentences: Iterable[str]) -> None:
-    """Write the files of a report, and print its summary."""
+    """Write the files of a report and print its summary."""
     for path, content in files.items():
         with atomic_write(folder / path) as file:
             file.write(content)

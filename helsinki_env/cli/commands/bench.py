@@ -1,4 +1,4 @@
-"""`helsinki bench`: measure the environment's speed, alone (`speed`) or compared with another revision (`paired`)."""
+"""`helsinki bench`: measure the environment's speed (`speed`), or compare it with another revision (`paired`)."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from helsinki_env.utils.files import atomic_write, write_json
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
-#: The section of a page that holds the comparison; sections with the results of a game have its name.
+#: Page section for the comparison; the section with the results of a game is named after the game.
 _AGAINST = "against"
 _BATCHES = "1,64,1024,4096"
 _TENSOR_BATCHES = "1024,4096,16384,65536,262144"
 
 
 def _measure_tensors(config: Any, batches: Sequence[int], device: str, seconds: float, json: Path | None) -> None:
-    """Measure tensor environments and show the results."""
+    """Benchmark the tensor environments and show the results."""
     from rich.table import Table
 
     from helsinki_env.bench.speed import TensorRow, measure_tensors
@@ -64,7 +64,7 @@ def _measure_tensors(config: Any, batches: Sequence[int], device: str, seconds: 
 
 
 def main(
-    json: Path | None = None,  # shadows the module to name the option
+    json: Path | None = None,  # shadows the module because the option has this name
     seconds: float = 1.0,
     batches: str | None = None,
     threads: str = "1,2",
@@ -87,19 +87,19 @@ def main(
     Example: helsinki bench --device cuda --batches 4096,65536
 
     Args:
-        json: file for all results.
+        json: output file for all results.
         seconds: duration of each measurement.
-        batches: comma-separated batch sizes in games; default: 1,64,1024,4096, or with --device 1,024 to 262,144.
-            --against uses the largest.
-        threads: comma-separated thread counts; --against uses the largest.
-        players: comma-separated players to measure, each in a complete game; an empty string for none.
-        game: game, such as copenhagen; default: helsinki, or with --against or --write all games.
-        against: git revision to compare with; the command measures it and the running code in turn.
-        pairs: number of measurements of each revision; at least 6 for confidence intervals.
-        only: comma-separated rows to compare: env, views, four, threads, seat, playouts, choice, guided, aec, step,
-            mask or a player; default: all.
-        write: page whose marked sections get the results.
-        device: device of the tensor environments to measure instead: cuda or cpu.
+        batches: comma-separated batch sizes, in games; default: 1,64,1024,4096, or 1,024 to 262,144 with --device. With
+            --against, only the largest one is measured.
+        threads: comma-separated thread counts; with --against, only the largest one is measured.
+        players: comma-separated players to measure, each in a complete game; an empty string measures none.
+        game: name of the game, such as copenhagen; default: helsinki, or all games with --against or --write.
+        against: git revision to compare with; the command alternates between it and the current code.
+        pairs: number of measurements of each revision; confidence intervals require at least 6.
+        only: comma-separated benchmarks to compare: env, views, four, threads, seat, playouts, choice, guided, aec,
+            step, mask or a player; default: all.
+        write: page whose marked sections are replaced with the results.
+        device: measure the tensor environments on this device instead: cuda or cpu.
     """
     from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
 
@@ -150,7 +150,7 @@ def main(
 
 
 def _rows(only: Sequence[str], players: Sequence[str], against: str | None) -> list[str]:
-    """Return the rows to compare; raise ValueError for an unknown one."""
+    """Return the benchmarks to compare; raise ValueError if one is unknown."""
     known = [*MEASUREMENT_KINDS, *players]
     if only and against is None:
         raise UserError("--only: found no --against, expected the revision to compare with")
@@ -161,7 +161,7 @@ def _rows(only: Sequence[str], players: Sequence[str], against: str | None) -> l
 
 
 def _compare(console: Console, comparison: Comparison, pairs: int, json: Path | None) -> dict[str, Any]:
-    """Measure pairs, show the results and return them; Ctrl-C ends the measurement early with the pairs so far."""
+    """Measure pairs, show the results and return them. Ctrl-C ends early and reports the pairs measured so far."""
 
     def show() -> dict[str, Any]:
         data = comparison.data()
@@ -207,7 +207,7 @@ def _measure(
     seconds: float,
     players: Sequence[str],
 ) -> dict[str, Any]:
-    """Measure a game, show its table and return the results."""
+    """Benchmark a game, show the results table and return the results."""
 
     def report(row: Measurement) -> None:
         if not console.is_terminal:
@@ -222,7 +222,7 @@ def _measure(
 
 
 class SectionPage:
-    """A page with marked sections for results; raises UserError if it is unreadable or lacks one of `parts`."""
+    """A page with marked sections for results. Raises UserError if it is unreadable or lacks a section in `parts`."""
 
     def __init__(self, path: Path, parts: Sequence[str]) -> None:
         self.path = path
@@ -230,13 +230,13 @@ class SectionPage:
         self._with(dict.fromkeys(parts))
 
     def write(self, contents: dict[str, str]) -> None:
-        """Write results into the sections of the page, which is read again because it may have been edited."""
+        """Write results to the sections of the page. The page is read again because it may have been edited."""
         text = self._with(contents)
         with atomic_write(self.path, follow=True) as file:
             file.write(text.encode())
 
     def _with(self, contents: Mapping[str, str | None]) -> str:
-        """Return the page with new contents of some sections; None leaves a section unchanged."""
+        """Return the page with new section contents; None leaves a section unchanged."""
         try:
             with self.path.open(encoding="utf-8", newline="") as file:
                 text = file.read()

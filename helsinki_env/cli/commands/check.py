@@ -1,4 +1,4 @@
-"""The command ``helsinki check``: test whether a player follows the protocol, before it is rated."""
+"""The command ``helsinki check``: test whether a player follows the protocol before rating it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def main(
     seconds: float = 2.0,
     json: Path | None = None,
 ) -> int:
-    """Check a player before it is rated: legal actions, determinism, independence of rows, and time per action.
+    """Check a player before rating it: legal actions, determinism, independence of rows, and time per action.
 
-    The player plays against random in every seat and at every player count. The command then repeats some inputs. The
-    exit status is 1 if a check fails.
+    The player plays against the random player in every seat and at every player count. The command then queries the
+    player again with some of the same inputs. The exit status is 1 if a check fails.
 
     Example: helsinki check heuristic
 
@@ -39,11 +39,12 @@ def main(
     Example: helsinki check "program:python3 bot.py" --seconds 5 --json check.json
 
     Args:
-        player: a player, as for helsinki evaluate run.
-        gauntlet: a name in configs/gauntlets or the path of a YAML file, which gives the matchups; default: helsinki.
-        rows: number of inputs of each matchup to repeat.
+        player: name of the player, in the same form as for helsinki evaluate run.
+        gauntlet: gauntlet that defines the matchups: a name in configs/gauntlets or the path to a YAML file; default:
+            helsinki.
+        rows: number of inputs to repeat in each matchup.
         seconds: maximum time per action, in seconds.
-        json: file for the results.
+        json: output file for the results.
     """
     from helsinki_env.agents.llm.usage import shared_budget
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki compile``: precompile all kernels, for images and fast first starts."""
+"""The command ``helsinki compile``: precompile all kernels, for container images and a fast first start."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from helsinki_env.utils.terminal import plain_console
 def main(parts: str = "all", game: str | None = None, processes: int | None = None) -> None:
     """Precompile all kernels: the rules of every game, its players, and training.
 
-    Machine code depends on the CPU: run the command on the machine that uses it, or build an image on the same kind of
-    CPU. The code is saved in the folder HELSINKI_CACHE_DIR, by default in the user's cache folder, and expires after 30
-    days without use.
+    Machine code depends on the CPU. Run the command on the machine that will use the code, or build an image on the
+    same type of CPU. The code is saved in the folder HELSINKI_CACHE_DIR (by default, the user's cache folder) and
+    expires after 30 days without use.
 
     Example: helsinki compile
 
@@ -27,8 +27,8 @@ def main(parts: str = "all", game: str | None = None, processes: int | None = No
     Args:
         parts: comma-separated parts, or all: games, game, seat (the environments), greedy, heuristic, mc, ismcts, net
             (players), training.
-        game: game to compile; default: all games.
-        processes: number of parallel processes; default: one more than the number of CPU cores.
+        game: game whose kernels are compiled; default: all games.
+        processes: number of parallel processes; default: the number of CPU cores plus one.
     """
     chosen = list(KERNEL_GROUPS) if parts == "all" else [part.strip() for part in parts.split(",")]
     for part in chosen:

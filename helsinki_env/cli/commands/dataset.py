@@ -1,4 +1,4 @@
-"""The command ``helsinki dataset``: transitions for offline learning, from recorded games or from fresh play."""
+"""The command ``helsinki dataset``: write transitions for offline learning, from recorded or newly played games."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def main(
     out: Path = Path("runs/dataset"),
     processes: int | None = None,
 ) -> int:
-    """Write transitions as Parquet shards with a card: observation, action mask, action, reward, terminated.
+    """Write transitions (observation, action mask, action, reward, terminated) as Parquet shards with a dataset card.
 
-    The games come from a tournament, from a file of records, or from fresh play. The same command resumes an
-    interrupted run and gives the same files. Memory does not grow with the number of games.
+    The games come from a tournament or a file of records, or are newly played. Running the same command again resumes
+    an interrupted run and produces the same files. Memory use does not grow with the number of games.
 
     Example: helsinki dataset --players net --games 1000 --seed 1 --out runs/dataset
 
@@ -49,18 +49,20 @@ def main(
     Example: helsinki dataset games.jsonl --evaluator net+search:100 --shard-games 20 --out runs/values
 
     Args:
-        source: folder of a tournament or file of records, instead of fresh play; for covered actions and other
+        source: folder of a tournament or a file of records, instead of new games; for covered actions and other
             variants, play a tournament first.
-        players: comma-separated players for fresh play, as for helsinki arena; default: greedy.
-        games: number of games per line-up of the players, rounded up to whole rotations of the seats; default: 1000.
-        num_players: number of players in a game: 2, 3 or 4; default: 2. With fewer names, players take several seats.
-        game: game, such as copenhagen; default: helsinki.
-        seed: random seed of deals and players; default: 0.
-        evaluator: player whose action probabilities and win probabilities are added, such as net+search:100.
-        openspiel: also write the games as OpenSpiel's trajectories.
-        minari: also write a Minari dataset with this id, an episode for each seat of each game.
-        shard_games: number of games per shard, which is written as a whole; fresh play rounds up to whole rotations.
-        out: folder of the dataset.
+        players: comma-separated players of the new games, as for helsinki arena; default: greedy.
+        games: number of games per line-up, rounded up to whole rotations of the seats; default: 1000.
+        num_players: number of players in a game: 2, 3 or 4; default: 2. With fewer names than seats, players take
+            several seats.
+        game: name of the game, such as copenhagen; default: helsinki.
+        seed: random seed for deals and players; default: 0.
+        evaluator: player, such as net+search:100, whose action and win probabilities are added to the transitions.
+        openspiel: also write the games as OpenSpiel trajectories.
+        minari: also write a Minari dataset with this id, with one episode per seat and game.
+        shard_games: number of games per shard, which is written as a whole; new games are rounded up to whole
+            rotations.
+        out: folder for the dataset.
         processes: number of parallel processes; default: one per CPU core.
     """
     with requires_extra("stats"):

@@ -1,4 +1,4 @@
-"""The command ``helsinki evaluate``: rate any player against fixed opponents, with a verifiable result."""
+"""The command ``helsinki evaluate``: rate a player against fixed opponents, with a verifiable result."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ def run(
     sealed: str | None = None,
     trust: bool = False,
 ) -> int:
-    """Rate a player on a fixed scale: against fixed opponents on fixed deals, with a verifiable certificate.
+    """Rate a player on a fixed scale, against fixed opponents and on fixed deals, with a verifiable certificate.
 
-    The same command resumes an interrupted run and gives the same certificate. --stage full in the folder of a quick
-    run plays the missing games. Games do not depend on the number of processes or machines.
+    Running the same command again resumes an interrupted run and produces the same certificate. After a quick run,
+    --stage full with the same --out plays only the missing games. The games do not depend on the number of processes or
+    machines.
 
     Example: helsinki evaluate run heuristic --out runs/evaluate
 
@@ -59,14 +60,15 @@ def run(
         player: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT or net:MODEL.onnx, net+search:N,
             program:COMMAND for a program that exchanges JSON, MODULE:ATTRIBUTE for Python code, or the name of a
             player from an installed package.
-        gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
-        stage: stage of the gauntlet, which sets the number of games: quick, full or another of its stages.
-        out: folder of the run and of certificate.json.
-        workers: processes that play the games.
-        write: page that gets the player's row, such as docs/leaderboard.md; a folder next to it gets the certificate.
-        sealed: text from the source of the seal that helsinki evaluate seal wrote to the folder of the run; seal and
-            text determine the deals.
-        trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+        gauntlet: a name in configs/gauntlets or the path to a YAML file; default: helsinki.
+        stage: stage of the gauntlet, which sets the number of games: quick, full or another stage that it defines.
+        out: folder for the run and certificate.json.
+        workers: worker processes that play the games.
+        write: page to which the player's row is added, such as docs/leaderboard.md; the certificate is saved in a
+            folder next to it.
+        sealed: text from the source named in the seal that helsinki evaluate seal wrote to the run folder. The seal and
+            the text determine the deals.
+        trust: allow code named in the gauntlet to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra(workers.extra):
         from helsinki_env.agents.llm.usage import ModelUsage
@@ -86,7 +88,7 @@ def run(
     player = _player_name(player)
     chosen = _gauntlet(gauntlet, trust)
     page = None if write is None else _leaderboard(write, chosen)
-    check_players([player], chosen.reference.tables[0].config)  # before the kernels of its matchups are compiled
+    check_players([player], chosen.reference.tables[0].config)  # fail before the kernels of its matchups are compiled
     pins = ReferenceRatings.of(chosen)
     deals = None
     if sealed is not None:
@@ -97,7 +99,7 @@ def run(
         deals = check_seal(out / SEAL_FILE, chosen, player, digest, stage) | {"text": text}
         chosen = seal_gauntlet(chosen, deals["seal"], text)
     plan = chosen.plan(COUNTED_PREFIX + player, stage)
-    if page is not None:  # fail now, not after hours
+    if page is not None:  # fail before hours of games
         if out.resolve().is_relative_to(page.folder.parent):
             raise UserError(
                 f"--out: found {out}, the folder of the certificates of {page.path}; expected another folder"
@@ -143,19 +145,19 @@ def seal(
     out: Path = Path("runs/evaluate"),
     trust: bool = False,
 ) -> int:
-    """Write the seal of a player, a commitment to its code before the deals of evaluate run --sealed are known.
+    """Write a seal: a commitment to a player's code before the deals of evaluate run --sealed are known.
 
-    Publish the seal before the text of its source is known.
+    Publish the seal before the text from its source is known.
 
     Example: helsinki evaluate seal net --source "drand, default network, round 6000000: randomness" --out runs/sealed
 
     Args:
-        player: a player, as for evaluate run.
-        source: where everyone finds the text later, such as a round of a public random beacon.
-        gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
+        player: name of the player, as for evaluate run.
+        source: public source of the future text, such as a round of a public random beacon.
+        gauntlet: a name in configs/gauntlets or the path to a YAML file; default: helsinki.
         stage: stage of the gauntlet, as for evaluate run.
-        out: folder of the run.
-        trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+        out: folder for the run.
+        trust: allow code named in the gauntlet to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("stats"):
         from helsinki_env.agents.registry import files_digest
@@ -165,7 +167,7 @@ def seal(
     config = chosen.reference.tables[0].config
     check_players([player], config)
     Node(source, UserError, "--source").text()
-    chosen.plan(COUNTED_PREFIX + player, stage)  # reject an unknown stage
+    chosen.plan(COUNTED_PREFIX + player, stage)  # rejects an unknown stage
     path = out / SEAL_FILE
     out_file(path)
     digest = files_digest(player, config)
@@ -184,7 +186,7 @@ def verify(
     processes: int | None = None,
     trust: bool = False,
 ) -> int:
-    """Check a certificate: recompute its figures and replay a random sample of its games or positions.
+    """Check a certificate: recompute its results and replay a random sample of its games or positions.
 
     Example: helsinki evaluate verify runs/evaluate/certificate.json heuristic
 
@@ -192,14 +194,14 @@ def verify(
 
     Args:
         certificate: certificate.json of evaluate run or evaluate positions.
-        player: player that replays the games; default: the player that the certificate names.
-        gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
-        suite: position suite of the certificate, if it is not a bundled one.
-        games: minimum number of games to replay, or number of positions to repeat.
-        seed: random seed of the sample; default: a new one each time.
+        player: player that replays the games; default: the player named in the certificate.
+        gauntlet: a name in configs/gauntlets or the path to a YAML file; default: helsinki.
+        suite: position suite of the certificate, unless it is a bundled suite.
+        games: minimum number of games to replay, or number of positions in which to query the player again.
+        seed: random seed for the sample; default: a new one for each check.
         processes: number of parallel processes; default: one per CPU core.
-        trust: run code that the gauntlet or the certificate names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
-            first.
+        trust: allow code named in the gauntlet or the certificate to run: program:COMMAND and MODULE:ATTRIBUTE. Read
+            the code first.
     """
     with requires_extra("stats"):
         from helsinki_env.evaluation.gauntlet.certificate import read_unverified_certificate
@@ -233,7 +235,7 @@ def verify(
     ]
     if claim.sealed:
         lines.append("sealed: {source}; the text is {text!r}".format(**claim.sealed))
-    if seed is None and count < claim.plan.games:  # a seed known in advance would reveal the games that are not checked
+    if seed is None and count < claim.plan.games:  # a seed known in advance would reveal which games are not checked
         share = f"{claim.undetected_fraction(len(chunks)):.1%}"
         lines.append(
             f"at most {share} of the games are modified (95% confidence); --games {claim.plan.games} replays all"
@@ -250,18 +252,18 @@ def reference(
     write: Path | None = None,
     trust: bool = False,
 ) -> int:
-    """Measure the ratings of a gauntlet's opponents, which define its scale, and write them next to its file.
+    """Measure the reference ratings of a gauntlet's opponents, which define its scale, and write them next to its file.
 
-    The same command resumes an interrupted run and gives the same ratings.
+    Running the same command again resumes an interrupted run and produces the same ratings.
 
     Example: helsinki evaluate reference --gauntlet my_gauntlet.yaml --out runs/reference
 
     Args:
-        gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
-        out: folder of the run.
-        workers: processes that play the games.
+        gauntlet: a name in configs/gauntlets or the path to a YAML file; default: helsinki.
+        out: folder for the run.
+        workers: worker processes that play the games.
         write: page whose table of opponents is replaced, such as docs/leaderboard.md.
-        trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+        trust: allow code named in the gauntlet to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra(workers.extra):
         from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX
@@ -276,7 +278,7 @@ def reference(
     page = None if write is None else _leaderboard(write, chosen)
     target = reference_ratings_path(chosen)
     out_file(target, "--gauntlet")
-    if page is not None:  # fail now, not after hours
+    if page is not None:  # fail before hours of games
         with _about("--write"):
             page.check_opponents_table()
     for stage in chosen.stages:  # reject a file that cannot rate players before measuring it
@@ -297,13 +299,13 @@ def reference(
 
 
 def combine(certificates: Annotated[tuple[Path, ...], tyro.conf.Positional], json: Path | None = None) -> int:
-    """Combine a player's certificates of several gauntlets into one rating: the mean, with its interval.
+    """Combine a player's certificates from several gauntlets into a mean rating with its confidence interval.
 
     Example: helsinki evaluate combine runs/helsinki/certificate.json runs/copenhagen/certificate.json
 
     Args:
         certificates: one certificate.json for each gauntlet.
-        json: file for the result.
+        json: output file for the result.
     """
     with requires_extra("stats"):
         from helsinki_env.evaluation.gauntlet.certificate import combined_rating
@@ -335,7 +337,7 @@ main = {
 
 
 def _player_name(player: str) -> str:
-    """Return the name without surrounding spaces; raise UserError for an empty name."""
+    """Return the name without surrounding spaces; raise UserError if it is empty."""
     if not player.strip():
         raise UserError(
             f"found {short_repr(player)} as the player, expected a name, such as helsinki evaluate run heuristic"
@@ -344,7 +346,7 @@ def _player_name(player: str) -> str:
 
 
 def _gauntlet(name: str | None, trust: bool) -> Gauntlet:
-    """Read a gauntlet, by default that of the default game, and check its networks."""
+    """Read a gauntlet (None: the gauntlet of the default game) and check its networks."""
     from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 
     gauntlet = Gauntlet.from_yaml(default_spec().name if name is None else name, trust=trust)
@@ -353,7 +355,7 @@ def _gauntlet(name: str | None, trust: bool) -> Gauntlet:
 
 
 def _leaderboard(path: Path, gauntlet: Gauntlet) -> Leaderboard:
-    """Return the page of the option --write."""
+    """Return the page given by the option --write."""
     from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
 
     out_file(path, "--write")
@@ -367,7 +369,7 @@ _DEALS_FOR_INTERVAL = 8
 def _tables(
     certified: Mapping[str, Any], interval: Callable[[Mapping[str, Any]], str], expected: Mapping[str, float]
 ) -> list[Table]:
-    """Return tables of the results by matchup and by opponent."""
+    """Return tables of results by matchup and by opponent."""
     title = f"{certified['gauntlet']}, version {certified['version']}, {certified['stage']}"
     enough = certified["rating"]["decks"] >= _DEALS_FOR_INTERVAL
     few = "" if enough else f"no intervals from fewer than {_DEALS_FOR_INTERVAL} deals: use a longer --stage"
@@ -388,14 +390,14 @@ def _tables(
 
 
 def _share(found: Mapping[str, float], enough: bool) -> str:
-    """Return a win rate as text, with its interval if there are enough deals."""
+    """Return a win rate as text, with its confidence interval if there are enough deals."""
     share = f"{found['share']:.1%}"
     return f"{share} ({found['low']:.1%} to {found['high']:.1%})" if enough else share
 
 
 @contextmanager
 def _about(option: str) -> Iterator[None]:
-    """Add the option's name to error messages about its value."""
+    """Prefix error messages about an option's value with the option's name."""
     try:
         yield
     except UserError as problem:
@@ -403,7 +405,7 @@ def _about(option: str) -> Iterator[None]:
 
 
 def _command(gauntlet: Gauntlet) -> str:
-    """Return the command that measures the opponents, without its --out."""
+    """Return the command that measures the opponents, without the --out option."""
     shipped = gauntlet.path.parent == configs_folder() / "gauntlets"
     if shipped and gauntlet.name == default_spec().name:
         return "evaluate reference"

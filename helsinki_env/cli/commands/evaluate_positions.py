@@ -1,4 +1,4 @@
-"""The commands ``helsinki evaluate positions`` and ``suite``: test a player on single positions, and make suites."""
+"""The commands ``helsinki evaluate positions`` and ``suite``: test a player on single positions, and create suites."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ def positions(
 ) -> int:
     """Test a player on single positions with known action values: about 400 actions instead of 40,000.
 
-    The result is the mean regret: the win probability that the player loses per position, in percentage points. The
-    same command resumes an interrupted test and gives the same certificate.
+    The result is the mean regret: the win probability that the player loses per position, in percentage points. Running
+    the same command again resumes an interrupted test and produces the same certificate.
 
     Example: helsinki evaluate positions heuristic --out runs/positions
 
     Example: helsinki evaluate positions net --suite copenhagen --out runs/positions-net --write docs/positions.md
 
     Args:
-        player: a player, as for helsinki evaluate run.
-        suite: a bundled suite, helsinki or copenhagen, or the path of a .json file; default: helsinki.
-        out: folder of the answers and of certificate.json.
-        write: page that gets the player's row, such as docs/positions.md; a folder next to it gets the certificate.
+        player: name of the player, in the same form as for helsinki evaluate run.
+        suite: a bundled suite (helsinki or copenhagen) or the path to a .json file; default: helsinki.
+        out: folder for the player's actions and certificate.json.
+        write: page to which the player's row is added, such as docs/positions.md; the certificate is saved in a folder
+            next to it.
     """
     from helsinki_env.agents.llm.usage import shared_budget
 
@@ -111,7 +112,7 @@ def verify_positions(
 
 
 def _table(certified: Mapping[str, Any]) -> Table:
-    """Return a table of the results for all positions and for each group."""
+    """Return a table of results for all positions and for each group."""
     from helsinki_env.evaluation.positions.certificate import regret_text
 
     title = f"{certified['player']}: {certified['suite']}, version {certified['version']}"
@@ -133,22 +134,24 @@ def suite(
     write: Path | None = None,
     processes: int | None = None,
 ) -> int:
-    """Make or extend a position suite: a strong search gives a value to every legal action of its positions.
+    """Create or extend a position suite, with the values of all legal actions estimated by a strong search.
 
-    The same command resumes an interrupted run and gives the same file. With more positions, it adds the missing ones.
+    Running the same command again resumes an interrupted run and produces the same file. If you increase --positions,
+    the missing positions are added.
 
     Example: helsinki evaluate suite --positions 20 --determinizations 64 --out runs/suite
 
     Example: helsinki evaluate suite --gauntlet copenhagen --positions 400 --out runs/suite-copenhagen
 
     Args:
-        gauntlet: a name in configs/gauntlets or the path of a YAML file, which gives the matchups; default: helsinki.
+        gauntlet: gauntlet that defines the matchups: a name in configs/gauntlets or the path to a YAML file; default:
+            helsinki.
         positions: number of positions.
-        determinizations: simulations of each legal action, rounded up to a multiple of 32.
-        version: version of the suite; raise it if you publish other positions or values.
-        seed: random seed of games, selection and simulations.
-        out: folder of the run.
-        write: file of the suite; default: NAME.json in the folder of the run.
+        determinizations: number of simulations per legal action, rounded up to a multiple of 32.
+        version: version of the suite; increase it if you publish different positions or values.
+        seed: random seed for games, selection and simulations.
+        out: folder for the run.
+        write: file for the suite; default: NAME.json in the run folder.
         processes: number of parallel processes; default: one per CPU core.
     """
     with requires_extra("stats"):

@@ -1,4 +1,4 @@
-"""The command ``helsinki export``: write a trained network as an ONNX model or as a half-size checkpoint."""
+"""The command ``helsinki export``: export a trained network as an ONNX model or as a half-size checkpoint."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def main(
     positions: int = 10_000,
     seed: int = 0,
 ) -> None:
-    """Export a trained network to ONNX and check its choices, or export it to a half-size checkpoint.
+    """Export a trained network to ONNX and check its actions, or export it to a half-size checkpoint.
 
-    The model needs onnxruntime but not PyTorch. The command writes it only if it makes the same choices as the
-    checkpoint in positions from the heuristic's games with 2, 3 and 4 players. Ties within rounding count as equal.
+    The model needs onnxruntime but not PyTorch. It is written only if it selects the same actions as the checkpoint, in
+    positions from the heuristic's games with 2, 3 and 4 players. Ties within rounding count as equal.
 
-    A half-size checkpoint has 16-bit weights. Where choices are nearly equal, it may choose differently; the command
-    prints how often.
+    A half-size checkpoint has 16-bit weights. If two actions are nearly equal, it may select a different one; the
+    command prints how often this happens.
 
     Example: helsinki export runs/quick --out model.onnx
 
@@ -36,11 +36,11 @@ def main(
     Example: helsinki export net --out net.onnx
 
     Args:
-        checkpoint: file of a trained network, folder of a training run for its best network, or net for the bundled
-            network.
+        checkpoint: file of a trained network, folder of a training run (exports its best network), or net for the
+            bundled network.
         out: output file: .onnx for a model, .safetensors for a half-size checkpoint.
-        positions: number of positions for the comparison.
-        seed: random seed of the games with these positions.
+        positions: number of positions to compare.
+        seed: random seed for the games from which the positions are taken.
     """
     from helsinki_env.agents.net.export import TIE, export_network
     from helsinki_env.agents.net.make import network_path

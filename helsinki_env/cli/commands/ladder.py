@@ -1,4 +1,4 @@
-"""The command ``helsinki ladder``: play a tournament and write the page with ratings and figures."""
+"""The command ``helsinki ladder``: play a tournament and write a page with ratings and figures."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ def main(
     processes: int | None = None,
     trust: bool = False,
 ) -> int:
-    """Play or resume a tournament, and write the page with the ratings of its players.
+    """Play or resume a tournament, and write a page with the ratings of its players.
 
-    The same games and seed give the same page, NAME.json and figures in images/, byte by byte.
+    The command writes the page, NAME.json, and figures in images/. With the same games and seed, these files are
+    byte-identical.
 
     Example: helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md
 
     Args:
-        config: tournament: a name in configs/arena or the path of a YAML file.
-        run: folder of the run.
-        out: Markdown page to write; default: ladder.md in the folder of the run, or the page of the --from-json file.
-        from_json: NAME.json of an earlier page, to write that page and its figures again without playing.
-        rating: settings of the ratings.
-        overwrite: replace an existing page outside the folder of the run.
+        config: tournament to play: a name in configs/arena or the path to a YAML file.
+        run: folder for the run.
+        out: Markdown page to write; default: ladder.md in the run folder, or the page of the --from-json file.
+        from_json: NAME.json of an earlier page; the page and its figures are regenerated without playing any games.
+        rating: rating options.
+        overwrite: replace an existing page outside the run folder.
         processes: number of parallel processes; default: one per CPU core.
-        trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+        trust: allow code named in the file to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     from helsinki_env.evaluation.rating.report import ratings_data, read_report
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki mcp``: assistants play over the Model Context Protocol."""
+"""The command ``helsinki mcp``: let assistants play over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -30,21 +30,22 @@ def main(
 ) -> None:
     """Let assistants play over the Model Context Protocol, against players and people.
 
-    The protocol runs over standard input and output, or with --http at the address that the command prints. People
-    watch and play in a browser, by the links from new_table. helsinki play shows the same tables; do not use both at
-    the same table. Ctrl-C stops the server.
+    The protocol uses standard input and output or, with --http, the address that the command prints. People watch and
+    play in a browser through the links from new_table. The command helsinki play shows the same tables; do not use both
+    for the same table. Ctrl-C stops the server.
 
     Example: helsinki mcp --http --port 8001
 
     Args:
-        http: serve the protocol over HTTP; clients send the token as a bearer token. HELSINKI_MCP_TOKEN sets it;
-            default: a random one, which is printed.
+        http: serve the protocol over HTTP; clients must send a bearer token, which HELSINKI_MCP_TOKEN sets. By default,
+            a random token is generated and printed.
         players: comma-separated players to offer as additional opponents.
-        host: address to listen on. Only this machine can reach the default. At other addresses, pages need the token.
-        port: port to listen on; 0 selects a free one.
-        data: folder of the database; default: the user's data folder.
-        trust: run code that tables or tournaments in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE.
-            Read the code first.
+        host: address to listen on. The default is reachable only from this machine. At any other address, pages require
+            the token.
+        port: port to listen on; 0 selects a free port.
+        data: database folder; default: the user's data folder.
+        trust: allow code named by tables or tournaments in the --data folder to run: program:COMMAND and
+            MODULE:ATTRIBUTE. Read it first.
     """
     with requires_extra("mcp"):
         from helsinki_env.agents.llm.usage import shared_budget
@@ -76,7 +77,7 @@ def main(
 
 
 def _token() -> str:
-    """Return the token of the environment, or a random one."""
+    """Return the token from the environment variable, or a random one."""
     token = os.environ.get(_TOKEN, "")
     if token and (len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
         raise UserError(f"{_TOKEN}: found an unsuitable token, expected at least {_LEAST_TOKEN} printable characters")

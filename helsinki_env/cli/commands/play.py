@@ -1,4 +1,4 @@
-"""The command ``helsinki play``: a local web page for games against players and between people."""
+"""The command ``helsinki play``: a local web page for games with computer players and other people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from helsinki_env.web.tables import GameTable
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Wildcard addresses, each with one that a browser can open."""
+"""Wildcard addresses, each mapped to an address that a browser can open."""
 _SEND_BUFFER = 2**18
 """Size of the socket send buffer for each connection, in bytes."""
 
@@ -38,25 +38,25 @@ def main(
     open: bool = True,  # noqa: A002  # the name gives the option --no-open
     trust: bool = False,
 ) -> None:
-    """Play in a browser: against computer players, with other people, or watch players compete.
+    """Play in a browser, against computer players or other people, or watch players compete.
 
-    The command opens a page on this machine. --players starts a game at once; otherwise the page asks for the game and
-    its players. The server saves every action before it shows it, so the same command resumes all games after an
-    interruption. Ctrl-C stops the server.
+    The command opens a page on this machine. With --players, a game starts immediately; otherwise, you choose the game
+    and its players on the page. The server saves every action before showing it, so running the same command again
+    resumes all games after an interruption. Ctrl-C stops the server.
 
     Example: helsinki play --players human,heuristic
 
     Args:
-        players: comma-separated players, one for each seat: human, or a player as in helsinki simulate.
-        variant: configuration of the game.
-        seed: random seed of the deal and the players; default: a new one.
-        host: address to listen on. Only this machine can reach the default. At other addresses, everyone with the
-            printed token can play.
-        port: port to listen on; 0 selects a free one.
-        data: folder of the database; default: the user's data folder.
+        players: comma-separated players, one per seat: human, or a player as in helsinki simulate.
+        variant: game configuration.
+        seed: random seed for the deal and the players; default: a new one.
+        host: address to listen on. The default is reachable only from this machine. At any other address, everyone with
+            the printed token can play.
+        port: port to listen on; 0 selects a free port.
+        data: database folder; default: the user's data folder.
         open: open the page in a browser.
-        trust: run code that tables or tournaments in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE.
-            Read the code first.
+        trust: allow code named by tables or tournaments in the --data folder to run: program:COMMAND and
+            MODULE:ATTRIBUTE. Read it first.
     """
     with requires_extra("play"):
         from helsinki_env.agents.llm.usage import shared_budget
@@ -94,7 +94,7 @@ def main(
         store.close()
     rest = f":{listening.getsockname()[1]}{page}" + (f"#token={token}" if token else "")
     address = f"http://{in_address(_ANY.get(host, host))}{rest}"
-    # Within one machine, compression takes longer than it saves.
+    # On a single machine, compression costs more time than it saves.
     server = bounded_server(app, compresses=bool(token))
     console.print(f"helsinki play: {address}")
     if host in _ANY:
@@ -108,7 +108,7 @@ def main(
     console.print("Press Ctrl-C to stop; all tables are saved.")
     if open:
         webbrowser.open(address)
-    # Ctrl-C before the server runs leaves a coroutine that was never awaited, which is harmless.
+    # If Ctrl-C arrives before the server runs, a coroutine is never awaited, which is harmless.
     warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
     with shared_budget(own), save_on_interrupt(lambda: f"tables saved in {folder}"):
         server.run(sockets=[listening])
@@ -135,7 +135,7 @@ def check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
 
 
 def _table(names: list[str], config: Any, seed: int | None) -> GameTable:
-    """Return the table of the command line; create its players once to detect errors early."""
+    """Return the table given on the command line, after creating its players once to detect errors early."""
     from helsinki_env.agents.registry import make_player
     from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 
@@ -147,14 +147,14 @@ def _table(names: list[str], config: Any, seed: int | None) -> GameTable:
 
 
 def in_address(host: str) -> str:
-    """Return a host as part of an address."""
+    """Return a host in the form used in a URL."""
     return f"[{host}]" if ":" in host else host
 
 
 def _own_address(family: int) -> str:
-    """Return the address of this machine on the network, or its name if there is none."""
+    """Return the network address of this machine, or its host name if it has none."""
     with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asking:
-        asking.connect(("192.0.2.1" if family == socket.AF_INET else "2001:db8::1", 9))  # sends nothing
+        asking.connect(("192.0.2.1" if family == socket.AF_INET else "2001:db8::1", 9))  # does not send any data
         return str(asking.getsockname()[0])
     return socket.gethostname()
 

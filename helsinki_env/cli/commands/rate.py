@@ -1,4 +1,4 @@
-"""The command ``helsinki rate``: ratings of the players of a run, sequential tests, and the report files."""
+"""The command ``helsinki rate``: rate the players of a run, run sequential tests, and write reports."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RatingOptions:
-    """Options for ratings and their intervals, shared by several commands."""
+    """Options for ratings and their confidence intervals, shared by several commands."""
 
     seed: int = 0
-    """random seed of the resampling for intervals; the seed of the games belongs to the run."""
+    """random seed for resampling the confidence intervals; the games use the seed of the run."""
     resamples: int = 1000
     """number of resamples."""
     reference: OptionalText = None
-    """player with rating zero; default: random, or else the weakest."""
+    """player with rating zero; default: random if it plays, otherwise the weakest player."""
 
     @property
     def command_line(self) -> str:
-        """The options as part of a command line."""
+        """The options as they appear on a command line."""
         reference = "" if self.reference is None else f" --reference {self.reference}"
         return f"--seed {self.seed} --resamples {self.resamples}{reference}"
 
@@ -59,23 +59,23 @@ def main(
     beta: float = 0.05,
     cap: int | None = None,
 ) -> None:
-    """Rate the players of a run, or test whether one is better than another.
+    """Rate the players of a run, or test whether one player is better than another.
 
     Example: helsinki rate runs/arena --out runs/arena/report
 
     Example: helsinki rate runs/arena --payoff
 
     Args:
-        run: folder of a run of helsinki arena, or a file of records.
-        out: folder for the report: ladder.md, ladder.json and figures.
-        rating: settings of the ratings.
-        payoff: also rank the players by alpha-rank, Nash averaging and soft Condorcet; --out gets payoff.json.
-        better: two players A,B; instead of rating, test sequentially whether A is better than B. The test reads the
-            deals in order and stops when it is conclusive.
-        at_most: difference of the null hypothesis, under which A is not better.
-        at_least: difference of the alternative hypothesis, under which A is better.
-        unit: unit of both differences: elo, or points, the percentage points above 50% of the pairings in which A
-            finishes ahead of B.
+        run: folder of a helsinki arena run, or a file of records.
+        out: folder for the report (ladder.md, ladder.json and figures).
+        rating: rating options.
+        payoff: also rank the players with alpha-rank, Nash averaging and soft Condorcet; payoff.json is added to --out.
+        better: two players A,B: instead of rating, run a sequential test of whether A is better than B. The test reads
+            the deals in order and stops as soon as it is conclusive.
+        at_most: difference under the null hypothesis that A is not better.
+        at_least: difference under the alternative hypothesis that A is better.
+        unit: unit of both differences: elo, or points (percentage points above 50% of the pairings in which A finishes
+            ahead of B).
         alpha: maximum probability of a false positive.
         beta: maximum probability of a false negative.
         cap: maximum number of deals.
@@ -114,7 +114,7 @@ def main(
 
 
 def _payoff(console: Console, tables: Sequence[RatableGames], out: Path | None) -> None:
-    """Print the rankings from the payoff table of each matchup, and write them to payoff.json."""
+    """Print the payoff rankings of each matchup, and write them to payoff.json."""
     from helsinki_env.evaluation.rating.shares import payoff_ranking
     from helsinki_env.utils.files import write_json
 
@@ -133,7 +133,7 @@ def _payoff(console: Console, tables: Sequence[RatableGames], out: Path | None) 
 
 
 def rate_run(run: Path, rating: RatingOptions) -> tuple[list[Ratings], dict[str, Any]]:
-    """Return the ratings of every matchup of a run with games, and their provenance."""
+    """Return the ratings of every matchup that has games, and their provenance."""
     from helsinki_env.agents.llm.usage import run_notes
     from helsinki_env.evaluation.arena.load import load_run
     from helsinki_env.evaluation.arena.plan import environment_versions
@@ -161,7 +161,7 @@ def rate_run(run: Path, rating: RatingOptions) -> tuple[list[Ratings], dict[str,
 
 
 def _played(path: Path) -> Sequence[RatableGames]:
-    """Return the games of a run or of a file of records, by matchup."""
+    """Return the games of a run or a file of records, grouped by matchup."""
     from helsinki_env.evaluation.arena.load import group_records, load_run
 
     if not path.is_file():
@@ -180,7 +180,7 @@ def print_ratings(console: Console, tables: list[Ratings]) -> None:
 
 
 def write_report(page: Path, data: dict[str, Any], images: str = "") -> None:
-    """Write a report (`rating_report_files`): the page, its JSON, and figures in `images`, relative to the page."""
+    """Write a report (`rating_report_files`): the page, its JSON file, and figures in `images`, next to the page."""
     from helsinki_env.evaluation.rating.report import rating_report_files
     from helsinki_env.utils.files import atomic_write
 
@@ -225,7 +225,7 @@ def _hypotheses(at_most: float, at_least: float, unit: str, alpha: float, beta: 
 
 
 def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> None:
-    """Print the sequential test's result for each matchup with both players."""
+    """Print the result of the sequential test for each matchup with both players."""
     names = [name.strip() for name in better.split(",")]
     if len(names) != 2 or names[0] == names[1]:
         raise UserError(f"--better: found {better!r}, expected two players, A,B")

@@ -1,4 +1,4 @@
-"""The command ``helsinki replay``: show a recorded game in the terminal, as pictures or as a page, and check it."""
+"""The command ``helsinki replay``: check a recorded game and show it in the terminal, as pictures or as a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from helsinki_env.utils.extras import MissingExtraError, requires_extra
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.streams import supports_color
 
-#: The evaluator name that disables evaluation.
+#: Evaluator name that disables evaluation.
 _NO_EVALUATOR = "none"
 
 
@@ -41,25 +41,25 @@ def main(
 ) -> None:
     """Show a recorded game in the terminal, as pictures, or as a page to step through.
 
-    The command replays the game from its record and checks the result against it.
+    The command replays the game and checks that the result matches the record.
 
     Example: helsinki replay games.jsonl --record 3 --step
 
     Example: helsinki replay games.jsonl --record 3 --html game.html
 
     Args:
-        file: file of records from helsinki simulate --out.
-        record: number of the record in the file, from 1.
-        each: views to show: after each turn, after each action, or only the end of the game.
-        seat: viewing seat; hides what this seat cannot see.
+        file: file of records, as written by helsinki simulate --out.
+        record: number of the record in the file, starting at 1.
+        each: when to show the game: after each turn, after each action, or only at the end.
+        seat: viewing seat; information hidden from it is not shown.
         step: wait for Enter after each view.
-        svg: SVG output instead of text: a name ending in .svg for the end of the game, else a folder for all views.
-        png: PNG output, in the same way.
-        html: self-contained page for a browser, with the game step by step, a graph of win probabilities, and the
-            actions with the largest regret.
-        evaluator: player that evaluates the actions on that page: net, net+search:N, mc:N or none; default: net, if it
-            is available.
-        color: colors in the terminal.
+        svg: SVG output instead of text: a file name ending in .svg for the end of the game, or a folder for all views.
+        png: PNG output, with a .png file or a folder as for --svg.
+        html: self-contained HTML page with the game step by step, a graph of win probabilities, and the actions with
+            the largest regret.
+        evaluator: player that evaluates the actions for the page: net, net+search:N, mc:N or none; default: net, if
+            available.
+        color: use colors in the terminal.
     """
     chosen = _read_record(file, record)
     if seat is not None and not 0 <= seat < chosen.config.num_players:
@@ -92,7 +92,7 @@ def _read_record(file: Path, number: int) -> Record:
 
 
 def _check_page(path: Path | None, evaluator: str | None, seat: int | None) -> None:
-    """Check the options for the page before any work."""
+    """Check the page options before starting any work."""
     if path is None:
         if evaluator is not None:
             raise UserError(f"--evaluator: found {evaluator} without --html; only that page shows an evaluation")
@@ -108,7 +108,7 @@ def _check_page(path: Path | None, evaluator: str | None, seat: int | None) -> N
 
 
 def _write_page(record: Record, path: Path, evaluator: str | None, seat: int | None) -> None:
-    """Write a record as a page, without evaluation if there is a viewing seat."""
+    """Write a record as a page; if there is a viewing seat, the page has no evaluation."""
     replay_record(record)  # report an invalid record before the evaluation starts
     evaluation = None if evaluator == _NO_EVALUATOR or seat is not None else _evaluate(record, evaluator)
     with ProgressDisplay(len(record.decisions) + 1, "pictures") as display:
@@ -119,7 +119,7 @@ def _write_page(record: Record, path: Path, evaluator: str | None, seat: int | N
 
 
 def _evaluate(record: Record, evaluator: str | None) -> GameEvaluation | None:
-    from helsinki_env.agents.analysis import analyze  # takes a while to import
+    from helsinki_env.agents.analysis import analyze  # slow to import
     from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR
     from helsinki_env.agents.registry import make_player
 
@@ -139,7 +139,7 @@ View = tuple[BoardGame, list[str]]
 
 
 def _views(record: Record, each: str) -> Iterator[View]:
-    """Yield the table at the start and after each turn or action, with the actions before it, or only the end."""
+    """Yield the views of a game, each with the actions taken since the previous view."""
     if each == "game":
         *_, (game, _) = replay_steps(record)
         yield game, []
@@ -175,7 +175,7 @@ def _print(record: Record, views: list[View], seat: int | None, step: bool, colo
 
 
 def _result(record: Record) -> str:
-    """Return the players with their points, best first; an equals sign separates ties."""
+    """Return the players with their points, best first; tied players are separated by an equals sign."""
     places, scores = record.places or (), record.scores or ()
     text, before = "", None
     for seat in sorted(range(len(places)), key=places.__getitem__):
@@ -186,7 +186,7 @@ def _result(record: Record) -> str:
 
 
 def _check_pictures(path: Path, suffix: str) -> None:
-    """Check that pictures can be written to a path."""
+    """Check that pictures can be written to this path."""
     option = f"--{suffix[1:]}"
     if path.suffix.lower() == suffix:
         out_file(path, option)
@@ -197,7 +197,7 @@ def _check_pictures(path: Path, suffix: str) -> None:
 
 
 def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffix: str) -> None:
-    """Write a picture of the last view, or all views into a folder."""
+    """Write a picture of the last view to a file, or pictures of all views to a folder."""
     single = path.suffix.lower() == suffix
     folder = path.parent if single else path
     folder.mkdir(parents=True, exist_ok=True)

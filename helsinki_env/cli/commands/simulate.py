@@ -1,4 +1,4 @@
-"""The command ``helsinki simulate``: play games between players, show win rates, and save the games to a file."""
+"""The command ``helsinki simulate``: play games between players, show win rates, and save the games."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class MatchFile:
-    """Collects the games of a match as they end, and writes them in the order of their numbers.
+    """Collects the games of a match as they end, and writes them in order of their indices.
 
-    The file is replaced when the block ends or `keep` is called, but not after an error. Without a path, the games are
-    only counted. With `append` or `resume`, the file keeps its contents. With `resume`, the games at its end belong to
-    the match, and `before` holds their results. Raises RecordError.
+    The file is replaced when the block ends or `keep` is called, but not after an error. Without a path, games are only
+    counted. With `append` or `resume`, the existing contents are preserved. With `resume`, the games at the end of the
+    file belong to the match, and `before` holds their results. Raises RecordError.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class MatchFile:
         self.path, self.match, self.games, self.resume = path, match, games, resume
         self.before: Results | None = None
         self._writer = None if path is None else RecordWriter(path, append=append)
-        #: Finished games that wait for all games before them.
+        #: Finished games that are not written yet because an earlier game is still running.
         self._waiting: dict[int, Record] = {}
         self._next = 0
         self._count = 0
@@ -63,7 +63,7 @@ class MatchFile:
         return self
 
     def _read(self, writer: RecordWriter) -> None:
-        """Read the games of the match from the end of the file, and copy the lines before them."""
+        """Read the games of the match at the end of the file, and copy the lines before them."""
         assert self.path is not None
         if not self.path.exists():
             raise RecordError(f"--resume: found no file {self.path}, expected one; leave out --resume to start")
@@ -115,7 +115,7 @@ class MatchFile:
                     self._next += 1
 
     def keep(self) -> str:
-        """Save the file with the games so far, and return a message with the number saved and how to resume."""
+        """Save the games so far, and return a message with the number of saved games and how to resume."""
         with defer_interrupt(), self._lock:
             total = f"{self.match.round_up_games(self.games):,} games"
             if self._writer is None:
@@ -140,7 +140,7 @@ class MatchFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Save the file, or leave the previous one after an error or if a game is missing."""
+        """Save the file; after an error or if a game is missing, leave the previous file unchanged."""
         if self._writer is None:
             return
         with defer_interrupt(), self._lock:
@@ -162,32 +162,32 @@ def main(
     append: bool = False,
     resume: bool = False,
 ) -> None:
-    """Play games between players and show who wins.
+    """Play games between players and show their win rates.
 
-    Each deal is played once in every rotation of the seats. The table shows win rates with 95% intervals. The
-    same seed gives the same games with any number of threads.
+    Each deal is played once in every rotation of the seats. The table shows win rates with 95% confidence intervals.
+    The same seed produces the same games with any number of threads.
 
     Example: helsinki simulate --players greedy,heuristic --games 10000 --out games.jsonl
 
     Example: helsinki simulate --game copenhagen --players greedy,heuristic --games 1000
 
-    Ctrl-C saves the finished games. The same command with --resume plays the missing games and gives the file of
-    an uninterrupted run.
+    Ctrl-C saves the finished games. The same command with --resume plays the missing games and produces the same file
+    as an uninterrupted run.
 
     Args:
         players: comma-separated players, one for each seat, or one for all seats: random, greedy, heuristic, mc:N or
             ismcts:N (search with N simulations per action), net (the bundled network), net:CHECKPOINT, net+search:N or
-            net+search:N:CHECKPOINT, mlp:CHECKPOINT (a network of the observation only), forced:ACTION:PLAYER (uses
-            the action as soon as it can), program:COMMAND (any language, JSON), MODULE:ATTRIBUTE (your own Python
-            code), or the name of a player from an installed package.
+            net+search:N:CHECKPOINT, mlp:CHECKPOINT (a network that uses only the observation), forced:ACTION:PLAYER
+            (takes the action as soon as possible), program:COMMAND (any language, JSON), MODULE:ATTRIBUTE (your own
+            Python code), or the name of a player from an installed package.
         games: number of games, rounded up to whole rotations of the seats.
         num_players: number of players: 2, 3 or 4; default: the number of names in --players.
-        variant: configuration of the game.
-        seed: random seed of deals and players.
-        threads: number of threads, each with a batch of games; default: one per CPU core.
-        out: file for the games, one record per line.
+        variant: game configuration.
+        seed: random seed for deals and players.
+        threads: number of threads, each of which plays a batch of games; default: one per CPU core.
+        out: output file for the games, one record per line.
         append: add the games to the file instead of replacing its contents.
-        resume: resume the match whose games are at the end of the file; earlier contents stay.
+        resume: resume the match whose games are at the end of the file; earlier contents are preserved.
     """
     from helsinki_env.agents.replaced_actions import replaced_actions_of, replacement_warnings
     from helsinki_env.evaluation.match import Match

@@ -1,4 +1,4 @@
-"""The command ``helsinki train``: train a player with progress output and a table of the results."""
+"""The command ``helsinki train``: train a player, showing the progress and a table of results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def main(
     against: str | None = None,
     trust: bool = False,
 ) -> None:
-    """Train a player and measure it against the baselines.
+    """Train a player and evaluate it against the baselines.
 
     Example: helsinki train --preset quick --out runs/first --seed 1
 
@@ -45,25 +45,26 @@ def main(
 
     Example: helsinki train --against net --out runs/best-response
 
-    --resume continues an interrupted run with the same result. tensorboard --logdir runs shows the progress.
+    --resume continues an interrupted run and produces the same result. To view the progress, run tensorboard --logdir
+    runs.
 
     Args:
         preset: a name in configs/training (quick, gpu, best_response for any game; standard, strong, two_players,
-            retrained, retrained_long for Helsinki; copenhagen) or the path of a YAML file; default: quick, or with
-            --against best_response.
-        game: game, such as copenhagen; default: that of the preset.
-        out: folder of the run; default: runs/PRESET, or runs/GAME-PRESET.
-        seed: random seed of weights, games and evaluation.
+            retrained, retrained_long for Helsinki; copenhagen) or the path to a YAML file; default: quick, or
+            best_response with --against.
+        game: name of the game, such as copenhagen; default: the game of the preset.
+        out: folder for the run; default: runs/PRESET, or runs/GAME-PRESET.
+        seed: random seed for weights, games and evaluation.
         resume: resume the run in the folder.
-        minutes: maximum training time in minutes, in total; default: that of the preset.
-        device: device of the network, with the preset gpu also of the games; auto selects a GPU if PyTorch finds one.
-        threads: number of threads for learning; results differ in the last digits.
-        against: opponent of a best response, such as net. The win rate of the best response shows how exploitable that
-            player is.
-        trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+        minutes: maximum total training time in minutes; default: the limit of the preset.
+        device: device for the network and, with the preset gpu, the games; auto selects a GPU if PyTorch finds one.
+        threads: number of threads for learning; the number affects the last digits of the results.
+        against: opponent to train a best response against, such as net. The win rate of the best response shows how
+            exploitable that opponent is.
+        trust: allow code named in the preset to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    # Idle threads must sleep: spinning ones block each other when other programs run, and training was seen to take
-    # four times as long. PyTorch reads this setting when it is loaded.
+    # Idle threads must sleep: spinning threads block each other on a busy machine, which made training up to four times
+    # slower. PyTorch reads this setting when it is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from helsinki_env.cli.options import out_folder
 
@@ -86,10 +87,10 @@ def main(
         f"at most {chosen.minutes:g} minutes; results go to {folder}"
     )
     out_folder(folder)
-    check_run_folder(folder, resume)  # before anything is compiled
+    check_run_folder(folder, resume)  # fail before anything is compiled
     if group.is_main:
         _precompile(chosen)
-    group.broadcast(None)  # barrier: the other processes wait for the first one
+    group.broadcast(None)  # barrier: the other processes wait for the first process
     training = Training(chosen, folder, seed, device, resume, group)
 
     summary = learn(training, console, lambda: rerun_command_line("--resume"))
@@ -115,7 +116,7 @@ def main(
 
 
 def _read_preset(name: str, game: str | None, against: str | None, minutes: float | None, trust: bool) -> Preset:
-    """Return the preset with the changes of the options."""
+    """Return the preset, modified by the command-line options."""
     from helsinki_env.training.preset import Preset
 
     preset = Preset.from_yaml(name, trust=trust)
@@ -127,7 +128,7 @@ def _read_preset(name: str, game: str | None, against: str | None, minutes: floa
 
 
 def _usable_device(device: Literal["auto", "cpu", "cuda"], has_gpu: bool) -> Literal["cpu", "cuda"]:
-    """Return the device of the option; raise UserError for a GPU that PyTorch does not find."""
+    """Return the device given by the option; raise UserError if PyTorch does not find the GPU."""
     if device == "auto":
         return "cuda" if has_gpu else "cpu"
     if device == "cuda" and not has_gpu:
@@ -142,7 +143,7 @@ def _pretrains(preset: Preset) -> bool:
 
 
 def _pretraining_text(preset: Preset) -> str:
-    """Return a description of the steps before self-play, for the first line of the output."""
+    """Describe the steps before self-play, for the first line of the output."""
     samples = preset.pretraining.samples
     taught = f"{samples:,} samples of the heuristic's games, then " if _pretrains(preset) else ""
     return f"from the network {preset.start} on, {taught if samples else ''}" if preset.start else taught
@@ -159,7 +160,7 @@ def _precompile(preset: Preset) -> None:
 
 
 def learn(training: Any, console: Any, resume_command: Callable[[], str]) -> dict[str, Any]:
-    """Run a training with progress output, save it if it is stopped, and return its summary."""
+    """Run the training with progress output and return its summary; save a checkpoint if it is stopped."""
 
     def keep() -> str:
         if not training.keep():
@@ -186,7 +187,7 @@ def learn(training: Any, console: Any, resume_command: Callable[[], str]) -> dic
 
 
 class _Lines:
-    """Prints an occasional line instead of the progress bar if the output is not a terminal."""
+    """Prints occasional lines instead of a progress bar if the output is not a terminal."""
 
     def __init__(self, console: Any, every: float = 15.0) -> None:
         self.console, self.every, self.last = console, every, -every
@@ -203,7 +204,7 @@ def _describe(now: Any) -> str:
         return "sequential halving of all measured networks"
     noun = "positions" if p.part == "pretraining" else "decisions"
     text = f"{p.part}: {p.decisions:,} {noun}"
-    if p.points == p.points:  # false for NaN, when no game has ended
+    if p.points == p.points:  # false for NaN, which means that no game has ended
         text += f", {p.points:.1f} points a seat"
     for s in now.measured["standings"] if now.measured else ():
         text += f", {s['share']:.0%} against {s['opponent']} ({s['players']}p)"

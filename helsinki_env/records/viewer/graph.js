@@ -4,9 +4,9 @@ import { makeSvg } from "./dom.js";
 
 /** @typedef {import("./reel.js").Film} Film */
 
-/** Pixels between the lines and the edges of the graph, where the labels are. */
+/** Margins, in pixels, between the lines and the edges of the graph, which contain the labels. */
 const RIM = { left: 50, right: 30, top: 12, bottom: 22 };
-/** Dashes of the lines by seat, which distinguish them without colors. */
+/** Dash patterns of the lines by seat, so that they can be distinguished without colors. */
 const DASHES = ["none", "none", "9 7", "1 7"];
 /** Steps between the labels of points. */
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
@@ -44,9 +44,9 @@ export class Graph {
   }
 
   /**
-   * Show other values.
+   * Show different values.
    *
-   * @param {number[][]} rows  one for each position, with a number for each seat
+   * @param {number[][]} rows  one row per position, with a number for each seat
    * @param {boolean} shares  whether they are win probabilities instead of points
    * @param {number[]} costly  actions that are marked
    */
@@ -79,7 +79,7 @@ export class Graph {
     return RIM.left + (wide * number) / Math.max(1, this.#film.steps.length);
   }
 
-  /** Return the step between labels, and the uppermost of them. */
+  /** Return the step between labels, and the uppermost label. */
   #scale() {
     if (this.#shares) return { step: 0.25, top: 1 };
     const most = Math.max(1, ...this.#rows.flat());
@@ -167,7 +167,7 @@ export class Graph {
 }
 
 /**
- * Make a piece of the line of a seat, for a legend.
+ * Create a sample of a seat's line, for a legend.
  *
  * @param {number} seat
  */

@@ -12,7 +12,7 @@
  */
 
 /**
- * The evaluation of a game of D actions.
+ * The evaluation of a game with D actions.
  *
  * @typedef {object} Judgement
  * @property {string} judge  a name
@@ -36,7 +36,7 @@
  * @property {Judgement | null} judgement
  */
 
-/** Parts of a picture that stay in place; those that the last action added are marked. */
+/** Parts of a picture that stay in place. Parts added by the last action are marked. */
 const LASTING = ["pavilion", "tile", "wild", "white", "superstructure", "used", "bonus"]
   .map((part) => `[data-part="${part}"]`)
   .join(",");
@@ -59,7 +59,7 @@ export class Reel {
   }
 
   /**
-   * Return the picture after a number of actions; parts that the last of them added have the class `fresh`.
+   * Return the picture after a number of actions. Parts added by the last action have the class `fresh`.
    *
    * @param {number} number
    */

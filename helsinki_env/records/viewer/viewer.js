@@ -1,4 +1,4 @@
-/** A game to step through: its picture, a graph of its course, and its actions in words. */
+/** The viewer for stepping through a game: its picture, a graph, and its actions in words. */
 
 import { button, make, makeSvg, token } from "./dom.js";
 import { Graph, sample } from "./graph.js";
@@ -10,7 +10,7 @@ import { Reel } from "./reel.js";
 
 /** Milliseconds per action during playback. */
 const PACE = 900;
-/** Icons of the buttons, as paths in a square of 24. */
+/** Icons of the buttons, as paths in a 24 by 24 square. */
 const SIGNS = {
   first: "M6 5h2v14h-2zM20 5v14l-10-7z",
   back: "M15 4l2 2-6 6 6 6-2 2-8-8z",
@@ -95,7 +95,7 @@ export class Viewer {
     const picture = this.#reel.picture(this.#number);
     this.#scene.replaceChildren(picture);
     this.#drawn(picture, this.#number);
-    // The picture is one image, named by its title and description; screen readers ignore names of its parts.
+    // For screen readers, the picture is one image with a title and description; names of its parts are ignored.
     for (const part of picture.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     this.#slider.value = String(this.#number);
     this.#graph.show(this.#number);
@@ -133,7 +133,7 @@ export class Viewer {
     this.#stand();
   }
 
-  /** Stop the playback and ignore keys; call it before the root gets other contents. */
+  /** Stop the playback and ignore keys. Call this before the contents of the root are replaced. */
   close() {
     this.#pause();
     this.#closing.abort();
@@ -224,7 +224,7 @@ export class Viewer {
   }
 
   /**
-   * Show another position and stop the playback.
+   * Stop the playback and show another position.
    *
    * @param {number} number
    */
@@ -301,7 +301,7 @@ export class Viewer {
 }
 
 /**
- * Make a button with an icon.
+ * Create a button with an icon.
  *
  * @param {keyof SIGNS} name
  * @param {string} label

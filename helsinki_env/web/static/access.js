@@ -1,4 +1,4 @@
-/** Requests to the server, and the credentials in the address after the #: the token of the server, the key of a seat. */
+/** Requests to the server, and the credentials in the URL fragment: the server's token and the key of a seat. */
 
 import { keep, keeps, recall } from "./kept.js";
 
@@ -7,17 +7,17 @@ const TOKEN = "token";
 const given = new URLSearchParams(location.hash.slice(1));
 if (given.has(TOKEN)) keep(TOKEN, given.get(TOKEN) ?? "");
 
-/** The token that the server printed; empty if it needs none. */
+/** The token that the server printed; empty if the server requires none. */
 export const token = recall(TOKEN, "");
 
-/** The key of the seat of this address; empty for seats that need none. */
+/** The key of the seat in this URL; empty if the seat requires none. */
 export const key = given.get("key") ?? "";
 
-/** Whether the address of this page is valid on this machine only. */
+/** Whether the URL of this page works only on this machine. */
 const onThisMachine = /^(localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)$/.test(location.hostname);
 
 /**
- * Return the complete address of a seat for another person.
+ * Return the complete URL of a seat, for another person.
  *
  * @param {string} link  from the server, with the key after the #
  * @param {string} origin  of the server for that person
@@ -27,7 +27,7 @@ export function addressOf(link, origin) {
 }
 
 /**
- * Return an address of this server with the token in it.
+ * Return a URL on this server that contains the token.
  *
  * @param {string} address
  */
@@ -37,7 +37,7 @@ function withToken(address) {
 }
 
 /**
- * Return an address of this server so that its page knows the token: if the browser keeps none, the address has it.
+ * Return a URL on this server for a page that needs the token, which is added if the browser does not store it.
  *
  * @param {string} address
  */
@@ -55,14 +55,14 @@ if (!keeps && token) {
   }
 }
 
-/** The server cannot be reached; it may come back. */
+/** The server cannot be reached; it may become available again. */
 export class Unreachable extends Error {
   constructor() {
     super("The server does not respond. Check that it is running and that this device is online, then try again.");
   }
 }
 
-/** An error response of the server. */
+/** An error response from the server. */
 export class Refused extends Error {
   /** @param {{error?: string, place?: import("./protocol.js").Place | null}} answer */
   constructor(answer) {
@@ -87,7 +87,7 @@ export async function ask(method, path, body) {
 }
 
 /**
- * Return a part of a list of the server, and the total number of its entries.
+ * Return part of a list from the server, and the total number of entries.
  *
  * @param {string} path  without `offset` and `limit`
  * @param {number} offset
@@ -123,7 +123,7 @@ export async function send(method, path, body = null, type = "application/octet-
 }
 
 /**
- * Return the address of the server for other machines; empty if only this machine can reach it.
+ * Return the URL of the server for other machines; empty if only this machine can reach it.
  *
  * @returns {Promise<string>}
  */

@@ -1,4 +1,4 @@
-/** The network's evaluation of the legal actions, requested at every turn of this page's player while it is enabled. */
+/** The network's evaluation of the legal actions. If enabled, the page requests it on every turn of its player. */
 
 import { button, make } from "./dom.js";
 import { keep, recall } from "./kept.js";
@@ -17,7 +17,7 @@ export class Advice {
   #view = null;
   /** The number of actions taken at the last request. */
   #asked = -1;
-  /** Number of simulations of the last request; 0: the network alone. */
+  /** Number of simulations in the last request; 0 uses only the network. */
   #deeper = 0;
 
   /**
@@ -42,7 +42,7 @@ export class Advice {
     });
   }
 
-  /** Clear the evaluation; the next view requests it again. */
+  /** Clear the evaluation, which the next view requests again. */
   forget() {
     this.#asked = -1;
     this.place.replaceChildren();
@@ -148,7 +148,7 @@ export class Advice {
 }
 
 /**
- * Return a title for the win probabilities.
+ * Return a heading for the win probabilities.
  *
  * @param {Opinion} opinion
  * @param {View} view
@@ -158,7 +158,7 @@ function chancesOf(opinion, view) {
 }
 
 /**
- * Return every seat's win probability as a list of bars.
+ * Show the win probability of every seat as a list of bars.
  *
  * @param {number[]} parts
  * @param {View} view

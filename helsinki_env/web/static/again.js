@@ -1,4 +1,4 @@
-/** Shows the last turn of the others again, from the pictures that this page has received. */
+/** Replays the other players' last turn from the pictures that this page has received. */
 
 import { button, byId } from "./dom.js";
 
@@ -6,18 +6,18 @@ import { button, byId } from "./dom.js";
 
 /** Milliseconds between two actions. */
 const PACE = 1100;
-/** Number of pictures kept; each is about 100 kB. */
+/** Number of stored pictures; each takes about 100 kB. */
 const MOST = 24;
 
 export class Again {
   /** @type {View[]} The views after the latest actions, oldest first. */
   #views = [];
-  /** @type {ReturnType<typeof setTimeout> | undefined} While it is showing. */
+  /** @type {ReturnType<typeof setTimeout> | undefined} Set during a replay. */
   #clock;
 
   /**
    * @param {(view: View, words: string) => void} show  shows the picture after an action
-   * @param {() => void} end  shows the present again
+   * @param {() => void} end  shows the current view again
    */
   constructor(show, end) {
     this.show = show;
@@ -36,7 +36,7 @@ export class Again {
     this.button.hidden = this.#turn().length < 2;
   }
 
-  /** Return the views from the one before the last turn of another seat to the one after it. */
+  /** Return the views from before to after the last turn of another seat. */
   #turn() {
     const mine = this.#views.at(-1)?.mine ?? [];
     const by = (/** @type {View} */ view) => view.log.at(-1);
@@ -63,7 +63,7 @@ export class Again {
     next();
   }
 
-  /** Show the present again. */
+  /** Show the current view again. */
   stop() {
     if (!this.#clock) return;
     clearTimeout(this.#clock);

@@ -1,4 +1,4 @@
-/** The page that uploads games and positions for analysis, and lists the saved ones. */
+/** The page for uploading games and positions for analysis, with a list of the saved ones. */
 
 import { Refused, ask, send } from "./access.js";
 import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
@@ -8,7 +8,7 @@ import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.j
 /** @typedef {import("./protocol.js").SavedRecord} SavedRecord */
 /** @typedef {import("./protocol.js").Place} Place */
 
-/** Maximum size in bytes of a file whose text is shown, to mark errors in it. */
+/** Maximum size, in bytes, of a file whose text is shown so that errors can be marked. */
 const MOST_SHOWN = 200_000;
 /** Number of characters shown on each side of an error. */
 const AROUND = 60;
@@ -19,7 +19,7 @@ const text = /** @type {HTMLTextAreaElement} */ (byId("text"));
 
 /** @type {File | null} A file whose text is not shown. */
 let large = null;
-/** Number of uploads and edits so far; answers to earlier ones are ignored. */
+/** Number of uploads and edits so far; responses to earlier ones are ignored. */
 let brought = 0;
 
 // upload
@@ -100,7 +100,7 @@ function complain(problem) {
 }
 
 /**
- * Return the line of the text with the error.
+ * Return the line of text that contains the error.
  *
  * @param {Place} place
  */

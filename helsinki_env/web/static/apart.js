@@ -4,7 +4,7 @@ import { ask } from "./access.js";
 import { button, goTo, once } from "./dom.js";
 
 /**
- * Make the button.
+ * Create the button.
  *
  * @param {string} table
  * @param {(text: string) => void} complain

@@ -1,11 +1,11 @@
-/** The parts of the picture that a page can zoom to: boards, cards, board actions, and what the current action needs. */
+/** Parts of the picture to zoom to: boards, cards, board actions, and the parts needed for the current action. */
 
 import { button, byId } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
 /** @typedef {import("./protocol.js").View} View */
 
-/** Areas that are no seats: their labels, and the names of their spots. */
+/** Areas other than seats, with their labels and the names of their spots. */
 const COMMON = [
   { id: "cards", label: "Cards", spots: /^(space|slot|draw|discard)\b/ },
   { id: "actions", label: "Actions", spots: /^action\b/ },
@@ -13,7 +13,7 @@ const COMMON = [
 ];
 
 /**
- * Return the smallest box around boxes, or null if there are none.
+ * Return the bounding box of several boxes, or null if there are none.
  *
  * @param {Box[]} boxes
  * @returns {Box | null}
@@ -26,7 +26,7 @@ function around(boxes) {
 }
 
 /**
- * Return the box of the spots whose names match.
+ * Return the bounding box of all spots whose names match.
  *
  * @param {View} view
  * @param {RegExp} names
@@ -34,7 +34,7 @@ function around(boxes) {
 const boxOf = (view, names) => around(Object.entries(view.spots).flatMap(([name, box]) => (names.test(name) ? [box] : [])));
 
 /**
- * Return what an area shows; null: the whole table.
+ * Return the box that an area shows, or null for the whole table.
  *
  * @param {View} view
  * @param {string} id
@@ -49,7 +49,7 @@ export function areaOf(view, id, narrow) {
 }
 
 /**
- * Return what the current action needs.
+ * Return the box that is needed for the current action.
  *
  * @param {View} view
  * @param {number} own  the seat whose cards are shown
@@ -65,7 +65,7 @@ function following(view, own, narrow) {
 }
 
 /**
- * Return what is shown below an area: the own board and hand, if the page follows the action and it is elsewhere.
+ * Return the box shown below an area: the user's board and hand, if the page follows an action outside of it.
  *
  * @param {View} view
  * @param {string} id
@@ -78,7 +78,7 @@ export function belowArea(view, id, narrow) {
 }
 
 /**
- * Show a button for each area, with those of the game on narrow screens only.
+ * Show a button for each area; the areas of the game have buttons only on narrow screens.
  *
  * @param {View} view
  * @param {(id: string) => void} choose

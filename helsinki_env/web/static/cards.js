@@ -1,4 +1,4 @@
-/** The games as cards on the start page: a picture, the rules, a guided game, and a game against each level. */
+/** Cards for the games on the start page, with a picture, rules, a guided game, and games against each level. */
 
 import { ask } from "./access.js";
 import { button, byId, complain, counted, goTo, make, once } from "./dom.js";
@@ -44,7 +44,7 @@ export class Cards {
     );
   }
 
-  /** @param {Game} game  Return the choice of a level by its rating, and the person's own rating. */
+  /** @param {Game} game  Return a level selector that shows the ratings, and the user's rating. */
   #scale(game) {
     const chosen = Math.min(game.scale.length, Number(recall(`scale.${game.name}`, "4")) || 4);
     const slider = make("input", { type: "range", min: "1", max: String(game.scale.length), step: "1", "aria-label": `Level of ${game.title}` });
@@ -89,7 +89,7 @@ export class Cards {
 }
 
 /**
- * Return a rating with its interval.
+ * Return a rating with its interval, as text.
  *
  * @param {number} rating
  * @param {number | null} low
@@ -97,7 +97,7 @@ export class Cards {
  */
 const inPoints = (rating, low, high) => `${Math.round(rating)} (95% ${Math.round(low ?? rating)} to ${Math.round(high ?? rating)})`;
 
-/** @param {{rating: number, low: number, high: number, games: number} | undefined} own  Return the own rating in words. */
+/** @param {{rating: number, low: number, high: number, games: number} | undefined} own  Describe the user's rating in words. */
 function ownRating(own) {
   if (!own) return "Your rating appears after your first finished game against a rated level.";
   return `Your rating: ${inPoints(own.rating, own.low, own.high)}, from ${counted(own.games, "game")} without actions taken back.`;

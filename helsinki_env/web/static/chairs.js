@@ -1,4 +1,4 @@
-/** The seats of a table in a form. */
+/** The form fields for the seats of a table. */
 
 import { make } from "./dom.js";
 import { keep, recall } from "./kept.js";
@@ -24,7 +24,7 @@ export class Chairs {
   }
 
   /**
-   * Show the seats of a game; choices stay.
+   * Show the seats of a game, preserving the current choices.
    *
    * @param {Game} game
    * @param {number} count
@@ -42,7 +42,7 @@ export class Chairs {
     this.#showNames();
   }
 
-  /** Return the seats in the format of the server, and store the names of people. */
+  /** Return the seats in the server's format, and store the names of people. */
   order() {
     /** @type {Map<string, number>} Number of seats of each player so far. */
     const there = new Map();
@@ -103,5 +103,5 @@ export class Chairs {
   }
 }
 
-/** @param {Game["own"][number]} one  Return the label of a player of one's own, for a network with its digest. */
+/** @param {Game["own"][number]} one  Return the label of a user's own player; for a network, it contains the digest. */
 const ownLabel = ({ player, label }) => [label, player.split("@")[1]].filter(Boolean).join(", digest ");

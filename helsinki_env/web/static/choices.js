@@ -1,10 +1,10 @@
-/** The legal actions in words: a list of buttons, each with its own key. */
+/** The legal actions in words, as a list of buttons, each with its own key. */
 
 import { button, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 
-/** Keys of actions, in this order; letters with another meaning on the page are left out. */
+/** Keys for actions, in this order, without letters that have another meaning on the page. */
 const LETTERS = [..."abcdeghijklmnopqstvwxyz"];
 
 export class Choices {
@@ -73,7 +73,7 @@ export class Choices {
   }
 
   /**
-   * Return the action of a key.
+   * Return the action for a key.
    *
    * @param {string} key
    */
@@ -82,7 +82,7 @@ export class Choices {
   }
 
   /**
-   * Mark the button of an action, or none.
+   * Highlight the button of an action, or no button.
    *
    * @param {Decision | null} decision
    */

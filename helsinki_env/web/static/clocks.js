@@ -1,10 +1,10 @@
-/** The clocks of a table, next to the points of the seats. The server measures the time; this page only shows it. */
+/** The clocks of a table, next to the points of the seats. The server measures the time; the page only shows it. */
 
 import { byId, counted, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").ClockState} ClockState */
 
-/** Seconds below which a clock is marked, and one of this page is announced. */
+/** Seconds below which a clock is highlighted and, if it belongs to this page, announced. */
 const LOW = 30;
 
 /**
@@ -18,7 +18,7 @@ export function clockText(seconds) {
 }
 
 /**
- * Return the rule of a clock in sentences.
+ * Describe the settings of a clock in sentences.
  *
  * @param {number} seconds  of each person
  * @param {number} increment
@@ -55,7 +55,7 @@ export class Clocks {
     this.show();
   }
 
-  /** Show the clocks in the list of the seats, and again after a moment while one is running. */
+  /** Show the clocks in the list of seats; while a clock is running, update them repeatedly. */
   show() {
     const state = this.#state;
     clearTimeout(this.#timer);

@@ -1,4 +1,4 @@
-/** The connection to the server, which reconnects after it breaks or becomes silent. */
+/** The connection to the server, which reconnects after a disconnect or a timeout. */
 
 import { key, token } from "./access.js";
 
@@ -14,7 +14,7 @@ const LOOKS = 500;
 /** Milliseconds without a message before a ping; fewer while messages are unconfirmed. */
 const QUIET = 4000;
 const QUIET_IN_DEBT = 1000;
-/** Milliseconds within which the server must answer, and a new connection must open. */
+/** Milliseconds within which the server must respond, and a new connection must open. */
 const ANSWERS_WITHIN = 6000;
 
 /** Unique prefix of this page's messages; `crypto.randomUUID` is missing over plain HTTP. */
@@ -24,19 +24,19 @@ let sentSoFar = 0;
 export class Connection {
   /** @type {WebSocket | null} */
   #socket = null;
-  /** The text of the last view, from which changes copy parts. */
+  /** The text of the last view; changes copy parts of it. */
   #text = "";
   #wait = FIRST_WAIT;
   #refused = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #again;
-  /** Time of the last message or of the start, and of the ping since then; 0: none. */
+  /** Time of the last message or the start, and of the ping since then, or 0 if there was none. */
   #heardAt = 0;
   #askedAt = 0;
   /** @type {Map<string, {message: ToServer, still: () => boolean}>} Messages that the server has not confirmed yet. */
   #unconfirmed = new Map();
 
-  /** Whether the connection works, as far as is known. */
+  /** Whether the connection is known to work. */
   there = false;
 
   /**
@@ -57,7 +57,7 @@ export class Connection {
   }
 
   /**
-   * Send a message; without a connection it is dropped, because it may be outdated after a reconnect.
+   * Send a message. Without a connection, it is dropped, because it may be outdated after a reconnect.
    *
    * @param {ToServer} message
    * @returns {boolean} whether it was sent
@@ -69,8 +69,8 @@ export class Connection {
   }
 
   /**
-   * Send a message that must arrive: each new connection sends it again until the server confirms it. The server
-   * recognizes it by its id and handles it once.
+   * Send a message that must arrive. Each new connection sends it again until the server confirms it. The server
+   * recognizes it by its id and handles it only once.
    *
    * @param {ToServer} message
    * @param {() => boolean} still  whether to send it again after a reconnect
@@ -87,7 +87,7 @@ export class Connection {
   }
 
   /**
-   * Return the message in a text. A change is replaced by the view that it produces.
+   * Parse a message. A change is replaced with the view that it produces.
    *
    * @param {string} text
    * @returns {FromServer}
@@ -170,7 +170,7 @@ export class Connection {
     this.does.waits(this.#unconfirmed.size > 0);
   }
 
-  /** A network may fail silently, so ping the server from time to time. */
+  /** Ping the server at intervals, because a network may fail silently. */
   #look() {
     if (!this.#socket || this.#refused) return;
     const now = Date.now();
@@ -184,7 +184,7 @@ export class Connection {
     }
   }
 
-  /** Abandon the connection; closing it may take the browser minutes, so its events are ignored from now on. */
+  /** Abandon the connection and ignore its events, because the browser may take minutes to close it. */
   #lose() {
     const socket = this.#socket;
     if (!socket || this.#refused) return;

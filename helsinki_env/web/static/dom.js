@@ -1,9 +1,9 @@
-/** Small helpers for elements. Texts are always set as text, never as HTML. */
+/** Helpers for elements. Text is always inserted as text, never as HTML. */
 
 import { pageOf } from "./access.js";
 
 /**
- * Make an element.
+ * Create an element.
  *
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
@@ -21,7 +21,7 @@ export function make(tag, attributes = {}, ...inside) {
 }
 
 /**
- * Make an SVG element.
+ * Create an SVG element.
  *
  * @template {keyof SVGElementTagNameMap} K
  * @param {K} tag
@@ -35,7 +35,7 @@ export function makeSvg(tag, attributes = {}) {
 }
 
 /**
- * Make a button that does something.
+ * Create a button with a click handler.
  *
  * @param {string} text
  * @param {(event: Event) => void} does
@@ -62,14 +62,14 @@ export function once(does) {
   };
 }
 
-/** @param {Event} event  Whether it is the second click of a double click. */
+/** @param {Event} event  Return whether it is the second click of a double click. */
 export const isSecondClick = (event) => event instanceof MouseEvent && event.detail > 1;
 
 /** Milliseconds after which the page accepts events again if the browser has not left it. */
 const LEAVES_WITHIN = 3000;
 
 /**
- * Return a number with its noun.
+ * Return a number followed by a noun in the singular or plural.
  *
  * @param {number} count
  * @param {string} noun  in the singular
@@ -79,7 +79,7 @@ export function counted(count, noun) {
 }
 
 /**
- * Go to another page. Handlers made by `once` ignore events until then.
+ * Navigate to another page. Until then, handlers created by `once` ignore events.
  *
  * @param {string} address
  * @returns {Promise<void>}
@@ -107,7 +107,7 @@ export function whenSent(form, does) {
 }
 
 /**
- * Show items in a list. Existing items stay, because a replaced element would miss a click in progress.
+ * Show items in a list. Existing items are not replaced, because a replaced element would miss a click in progress.
  *
  * @param {HTMLElement} list
  * @param {{key: string, item: () => HTMLElement}[]} items  in order, with unique keys
@@ -128,11 +128,11 @@ export function showItems(list, items) {
   }
 }
 
-/** Number of items of a long list that are shown at first, and with each further click. */
+/** Number of items of a long list that are shown initially and added by each click. */
 const SHOWN = 25;
 
 /**
- * Fill a list; a long one has a button at its end that shows more.
+ * Fill a list. A long list ends with a button that shows more items.
  *
  * @param {HTMLElement} list  stores the number of items shown
  * @param {(() => HTMLElement)[]} items  functions that make the items
@@ -153,7 +153,7 @@ export function fill(list, items) {
 }
 
 /**
- * Fill a list from the server part by part; a long one has a button at its end that gets more.
+ * Fill a list from the server in parts. A long list ends with a button that requests more items.
  *
  * @template T
  * @param {HTMLElement} list  stores the number of items shown
@@ -202,7 +202,7 @@ export function byId(id) {
 }
 
 /**
- * Show an error message in an element; an empty one hides the element.
+ * Show an error message in an element; an empty message hides the element.
  *
  * @param {unknown} problem
  * @param {string} [id]

@@ -1,4 +1,4 @@
-/** Downloads that need the token of the server, which a link cannot send. */
+/** Downloads that require the server's token, which a link cannot send. */
 
 import { send } from "./access.js";
 

@@ -1,4 +1,4 @@
-/** The links of a table's seats, for people with separate browsers: to copy, or as QR codes. */
+/** The links of a table's seats, for people with separate browsers, as text to copy and as QR codes. */
 
 import { addressOf, ask, networkAddress } from "./access.js";
 import { button, byId, make, makeSvg } from "./dom.js";
@@ -7,7 +7,7 @@ import { keep, keeps, recall } from "./kept.js";
 /** @typedef {{seat: number, name: string, link: string}} Link */
 
 /**
- * Store the links of a table in this browser: the server sends them only once.
+ * Store the links of a table in this browser, because the server sends them only once.
  *
  * @param {string} table
  * @param {Link[]} links  none: delete them
@@ -31,7 +31,7 @@ export function keptLinks(table) {
 }
 
 /**
- * Copy the text of an element; without clipboard access, as over plain HTTP, select it.
+ * Copy the text of an element, or select it if the clipboard is not accessible, as over plain HTTP.
  *
  * @param {string} text
  * @param {HTMLElement} shown  has the text
@@ -52,7 +52,7 @@ async function copyText(text, shown) {
 }
 
 /**
- * Return the QR code of a text, which the server draws.
+ * Request the QR code of a text from the server.
  *
  * @param {string} text
  * @param {string} label

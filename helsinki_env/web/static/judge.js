@@ -1,11 +1,11 @@
-/** The evaluation of an analyzed game: the choice of the evaluator, its progress and its results. */
+/** The evaluation of an analyzed game: evaluator selection, progress and results. */
 
 import { Unreachable, ask } from "./access.js";
 import { byId, counted, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Judging} Judging */
 
-/** Milliseconds between two requests for the progress. */
+/** Milliseconds between two progress requests. */
 const AGAIN = 400;
 
 const select = /** @type {HTMLSelectElement} */ (byId("judge"));
@@ -19,7 +19,7 @@ function named(judge) {
 }
 
 export class Judge {
-  /** Number of requests so far; answers to earlier ones are ignored. */
+  /** Number of requests so far; responses to earlier ones are ignored. */
   #wanted = 0;
   #running = false;
 
@@ -36,7 +36,7 @@ export class Judge {
     this.complain = complain;
     select.replaceChildren(...judges.map((judge) => make("option", { value: judge }, named(judge))));
     select.addEventListener("change", () => {
-      // The state of the chosen evaluator is unknown, so it can neither be started nor stopped.
+      // The state of the selected evaluator is unknown, so it can be neither started nor stopped.
       this.#running = false;
       start.textContent = "Evaluate";
       start.hidden = true;
@@ -50,7 +50,7 @@ export class Judge {
   /** The evaluator whose result is shown; may be empty. */
   shown = "";
 
-  /** Show the result of the strongest evaluator that was started before; otherwise start the fastest. */
+  /** Show the result of the strongest evaluator that was started before, or start the fastest evaluator. */
   async begin() {
     const mine = ++this.#wanted;
     for (const judge of [...this.judges].reverse()) {
@@ -100,7 +100,7 @@ export class Judge {
       try {
         judging = await this.#ask("GET", judging.judge);
       } catch (problem) {
-        if (!(problem instanceof Unreachable)) throw problem; // the server may come back
+        if (!(problem instanceof Unreachable)) throw problem; // the server may become available again
       }
     }
   }

@@ -1,4 +1,4 @@
-/** Settings that this browser stores. If site data are blocked, they last only as long as the page. */
+/** Settings stored in this browser. If site data are blocked, they are lost when the page closes. */
 
 /** @type {Map<string, string>} Settings that the browser does not store. */
 const memory = new Map();
@@ -6,7 +6,7 @@ const memory = new Map();
 /** Whether this browser stores settings. */
 export const keeps = probe();
 
-/** The notice for browsers that store nothing. */
+/** The notice shown if the browser stores no settings. */
 export const KEEPS_NOTHING =
   "Site data are blocked, so this browser stores nothing: settings, names and links are lost when you leave this page.";
 

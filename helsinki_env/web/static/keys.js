@@ -1,4 +1,4 @@
-/** Characters of keys, independent of the keyboard layout: AZERTY needs Shift for digits, other layouts have other letters. */
+/** Characters of keys, independent of the keyboard layout: on AZERTY keyboards, for example, digits need Shift. */
 
 /**
  * Return a letter a to z, a digit 0 to 9, or the name of the key (`Enter`, `ArrowLeft`, ...).
@@ -18,7 +18,7 @@ export function keyOf(event) {
 }
 
 /**
- * Return the value of a digit of any script; the ten digits of a script are consecutive characters.
+ * Return the value of a digit in any script. The ten digits of a script are consecutive characters.
  *
  * @param {string} digit
  */

@@ -1,4 +1,4 @@
-/** The guided game: a script that says at each own action what to do and why. */
+/** The guided game: a script that explains, for each of the user's actions, what to do and why. */
 
 import { button, byId, make } from "./dom.js";
 import { keep, recall } from "./kept.js";
@@ -31,7 +31,7 @@ export class Lesson {
     return this.#on;
   }
 
-  /** Ask for the script, once. */
+  /** Request the script, only once. */
   begin() {
     if (this.#on && !this.#script) this.send({ type: "lesson" });
   }
@@ -42,7 +42,7 @@ export class Lesson {
   }
 
   /**
-   * Return the actions that the lesson allows now: the next one of the script, or all outside of the lesson.
+   * Return the actions that the lesson allows now: the next action of the script, or all actions without a lesson.
    *
    * @param {View} view
    * @param {Decision[]} decisions
@@ -54,7 +54,7 @@ export class Lesson {
   }
 
   /**
-   * Whether the script decides the next action.
+   * Return whether the script determines the next action.
    *
    * @param {View} view
    */
@@ -83,7 +83,7 @@ export class Lesson {
     this.left();
   }
 
-  /** @param {View} view  Return the number of own actions so far. */
+  /** @param {View} view  Return the number of the user's actions so far. */
   #done(view) {
     return view.log.filter((one) => one.seat === view.mine[0]).length;
   }

@@ -1,19 +1,19 @@
-/** Lettering of the picture: names instead of numbers of seats, and plain words instead of notation. */
+/** Text in the picture: names instead of seat numbers, and words instead of notation. */
 
 import { makeSvg } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
-/** @typedef {{seats: {name: string}[], phase: string, spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  What is needed of it. */
+/** @typedef {{seats: {name: string}[], phase: string, spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  The part of a view that is used here. */
 
 /** Cap height and font size of lettering in pictures, before it is scaled. */
 const FONT = 19;
 /** Fill colors of the tokens (see helsinki_env/drawing/palette.py). */
 export const TOKENS = ["#343b49", "#fffaf0", "#ef86b4", "#3fc6c0"];
-/** A lettering color with too little contrast, and the one that replaces it. */
+/** A text color with too little contrast, and its replacement. */
 const [FAINT, SOFT] = ["#b5ac98", "#6d6a60"];
 
 /**
- * Return a text with the names of the table instead of the numbers of seats.
+ * Replace the seat numbers in a text with the names at the table.
  *
  * @param {string} text
  * @param {View} view
@@ -46,7 +46,7 @@ export function rewrite(svg, view) {
   return () => later.forEach((does) => does());
 }
 
-/** @param {Element} path  Whether the number is on a token. */
+/** @param {Element} path  Return whether the number is on a token. */
 function isToken(path) {
   const circles = [path.previousElementSibling, path.previousElementSibling?.previousElementSibling];
   return circles.some((one) => one?.localName === "circle" && TOKENS.includes(one.getAttribute("fill") ?? ""));
@@ -83,7 +83,7 @@ function removePill(path) {
 }
 
 /**
- * Write a text in the place of lettering, which is drawn with lines.
+ * Replace lettering that is drawn with lines by a text element.
  *
  * @param {SVGPathElement} path
  * @param {string} words

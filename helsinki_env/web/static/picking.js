@@ -1,4 +1,4 @@
-/** The selection of several cards or roofs in any order. Nothing here draws. */
+/** State of the selection of several cards or roofs in any order. This module does not draw. */
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Item} Item */
@@ -27,7 +27,7 @@ export class Picking {
     return [...decisions.filter((one) => one.kind !== kind), ...items].sort((a, b) => a.id - b.id);
   }
 
-  /** @param {number} id  Whether it is an item of the selection. */
+  /** @param {number} id  Return whether it is an item of the selection. */
   has(id) {
     return this.#item(id) !== undefined;
   }
@@ -60,10 +60,10 @@ export class Picking {
   }
 
   /**
-   * Select an item once more, or remove it if that is impossible.
+   * Select an item once more, or deselect it if that is not possible.
    *
    * @param {number} id
-   * @returns {string} the reason why neither is possible, or an empty text
+   * @returns {string} the reason why neither is possible, or an empty string
    */
   toggle(id) {
     const why = this.#why(id);
@@ -73,7 +73,7 @@ export class Picking {
     return "";
   }
 
-  /** Remove the item selected last. */
+  /** Deselect the last selected item. */
   back() {
     this.#chosen.pop();
   }
@@ -82,7 +82,7 @@ export class Picking {
     this.#chosen = [];
   }
 
-  /** Return the ids of a complete selection in the order of the rules. */
+  /** Return the ids of a complete selection in the order that the rules require. */
   inOrder() {
     const part = (/** @type {number} */ id) => this.#item(id)?.part ?? 0;
     const ids = [...this.#chosen].sort((a, b) => part(a) - part(b) || a - b);

@@ -1,4 +1,4 @@
-/** The placement of a tile: the current orientation and position. Nothing here draws. */
+/** State of the placement of a tile: the current orientation and position. This module does not draw. */
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Box} Box */
@@ -18,7 +18,7 @@ export class Placing {
   candidate = null;
 
   /**
-   * Set the legal actions; the orientation stays if it has a legal position.
+   * Set the legal actions. The orientation remains if it has a legal position.
    *
    * @param {Decision[]} decisions
    * @param {Record<string, Box>} spots
@@ -64,7 +64,7 @@ export class Placing {
   }
 
   /**
-   * Select the position nearest to a point; none if it is further away than `reach`.
+   * Select the position nearest to a point, unless it is farther away than `reach`.
    *
    * @param {number} x
    * @param {number} y
@@ -77,7 +77,7 @@ export class Placing {
   }
 
   /**
-   * Select the next position in a direction; the first one if none is selected.
+   * Select the next position in a direction, or the first position if none is selected.
    *
    * @param {Direction} direction
    */
@@ -128,7 +128,7 @@ export class Placing {
 }
 
 /**
- * Return the middle of several spots.
+ * Return the center of several spots.
  *
  * @param {string[]} names
  * @param {Record<string, Box>} spots

@@ -1,4 +1,4 @@
-/** The dialog that continues an analyzed game or a position at a new table. */
+/** The dialog for continuing an analyzed game or position at a new table. */
 
 import { ask, networkAddress } from "./access.js";
 import { Chairs } from "./chairs.js";

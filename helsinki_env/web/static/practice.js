@@ -1,4 +1,4 @@
-/** Practice: positions that are asked again, one action each, graded by the network; and puzzles. */
+/** Practice: positions that are repeated and graded by the network, one action each, and puzzles. */
 
 import { ask } from "./access.js";
 import { button, byId, counted, make } from "./dom.js";
@@ -8,13 +8,13 @@ import { button, byId, counted, make } from "./dom.js";
 /** @typedef {import("./protocol.js").PracticeState} State */
 /** @typedef {import("./protocol.js").ToServer} ToServer */
 
-/** Milliseconds between two looks while games are examined. */
+/** Milliseconds between two requests while games are being examined. */
 const AGAIN = 1500;
 
 /** @param {number} part */
 const lossOf = (part) => `${Math.max(1, Math.round(100 * part))}%`;
 
-/** @param {number} days  Return when an exercise comes again, in words. */
+/** @param {number} days  Describe in words when an exercise is repeated. */
 const later = (days) => (days < 0.5 ? "in ten minutes" : `in ${counted(Math.round(days), "day")}`);
 
 export class Practice {
@@ -34,7 +34,7 @@ export class Practice {
     document.body.classList.toggle("practice", this.on);
   }
 
-  /** @param {State} state  Show the question, or that there is none. */
+  /** @param {State} state  Show the exercise, or a message that there is none. */
   heard(state) {
     this.#state = state;
     const { kind, exercise, due, total, left } = state;
@@ -92,7 +92,7 @@ export class Practice {
 }
 
 /**
- * Show on the start page what there is to practice.
+ * Show the number of exercises and puzzles on the start page.
  *
  * @param {HTMLElement} section
  */

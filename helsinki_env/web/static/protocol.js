@@ -1,5 +1,5 @@
 /**
- * Types of the messages between server and pages.
+ * Types of the messages between the server and the pages.
  *
  * @typedef {object} Decision  A legal action (see helsinki_env/engine/ui_actions.py).
  * @property {number} id
@@ -16,18 +16,18 @@
  * @property {number[] | null} flipped
  * @property {boolean} ends  Whether it ends the turn.
  * @property {boolean} reveals  Whether it reveals hidden cards, so that it cannot be undone.
- * @property {string[]} [wins]  What it wins in public, in short phrases; items of a selection have none.
+ * @property {string[]} [wins]  Public gains in short phrases; absent for items of a selection.
  *
- * @typedef {Decision & {most: number, part: number}} Item  An item of a selection, at most `most` times.
+ * @typedef {Decision & {most: number, part: number}} Item  An item of a selection, which can be selected at most `most` times.
  *
- * @typedef {object} Selection  Actions that are selected in any order (see helsinki_env/engine/ui_actions.py).
+ * @typedef {object} Selection  Actions that can be selected in any order (see helsinki_env/engine/ui_actions.py).
  * @property {string} kind
  * @property {number[]} counts  Number of items of each part.
  * @property {Item[]} items
- * @property {[number, number, boolean][] | null} pairs  The allowed pairs, each with whether it needs `between`; null: all.
+ * @property {[number, number, boolean][] | null} pairs  The allowed pairs, each with a flag that states whether it requires `between`; null allows all pairs.
  * @property {Decision | null} between
- * @property {boolean} ends  Whether they end the turn.
- * @property {boolean} reveals  Whether they reveal hidden cards.
+ * @property {boolean} ends  Whether the actions end the turn.
+ * @property {boolean} reveals  Whether the actions reveal hidden cards.
  *
  * @typedef {[number, number, number, number]} Box  x, y, width and height in pixels of the picture.
  *
@@ -36,11 +36,11 @@
  * @property {string} player
  * @property {boolean} human
  * @property {number} score
- * @property {number} place  Rank, from 0.
+ * @property {number} place  Rank, starting at 0.
  * @property {boolean} to_move
  * @property {{label: string, count: number, points: number, note: string, scores: boolean}[]} sheet  Points by category.
  *
- * @typedef {object} Taken  An action that was taken; `turn` is the number of changes of the seat to move before it.
+ * @typedef {object} Taken  An action that was taken; `turn` is how often the seat to move had changed before.
  * @property {number} number
  * @property {number} seat
  * @property {string} words
@@ -57,7 +57,7 @@
  * @property {boolean} done
  * @property {number[]} mine  The seats that this browser plays.
  * @property {number | null} viewer
- * @property {number | null} curtain  The seat whose player must take the device first.
+ * @property {number | null} curtain  The seat whose player must take over the device first.
  * @property {string} svg
  * @property {[number, number]} size
  * @property {Record<string, Box>} spots
@@ -76,12 +76,12 @@
  * @property {"opinion"} type
  * @property {number} number  Number of actions taken.
  * @property {string} judge
- * @property {number} deeper  Number of search simulations; 0: the network alone.
+ * @property {number} deeper  Number of search simulations; 0 uses only the network.
  * @property {number} seat
  * @property {number[]} shares  Every seat's win probability.
  * @property {{id: number, words: string, probability: number, share: number | null}[]} choices  Best first.
  *
- * @typedef {object} Explained  What a spot of the picture is, and why it cannot be used now.
+ * @typedef {object} Explained  An explanation of a spot in the picture, and the reason why it cannot be used now.
  * @property {"explained"} type
  * @property {number} number  Number of actions taken.
  * @property {number | null} viewer
@@ -91,10 +91,10 @@
  *
  * @typedef {object} Lesson  The script of a guided game.
  * @property {"lesson"} type
- * @property {{action: string, text: string}[]} steps  The notation of each own action, and what to say about it.
+ * @property {{action: string, text: string}[]} steps  The notation of each of the user's actions, and its explanation.
  * @property {string} end
  *
- * @typedef {object} PracticeState  The next exercise, and how many there are.
+ * @typedef {object} PracticeState  The next exercise, and the number of exercises.
  * @property {"practice"} type
  * @property {"practice" | "puzzles"} kind
  * @property {number} total
@@ -113,19 +113,19 @@
  * @property {string} why
  * @property {string} played  The action in the game.
  * @property {boolean} same  Whether the answer is that action.
- * @property {number} days  Days until the exercise comes again; 0: unchanged.
+ * @property {number} days  Days until the exercise is repeated; 0 if unchanged.
  *
  * @typedef {object} ClockState  The clocks of a table; times are in seconds.
  * @property {"clocks"} type
- * @property {(number | null)[]} left  The time left of each person; null for players.
+ * @property {(number | null)[]} left  Each person's remaining time; null for players.
  * @property {number | null} running  The seat whose clock is running.
- * @property {string} player  The player that takes the rest of a turn after the time has run out.
- * @property {number} seconds  The time at the beginning.
+ * @property {string} player  The player that plays the rest of a turn after the time has run out.
+ * @property {number} seconds  Initial time.
  * @property {number} increment  Added after each turn.
  *
  * @typedef {{title: string, text: string}} Section  A section of the rules.
  *
- * @typedef {object} Change  The next view in parts: text, or start and end of a range copied from the previous view's text.
+ * @typedef {object} Change  The next view in parts, each a text, or the start and end of a range copied from the previous view's text.
  * @property {"change"} type
  * @property {(string | [number, number])[]} parts
  *
@@ -152,11 +152,11 @@
  * @property {number[]} players
  * @property {{player: string, label: string, says: string}[]} levels
  * @property {string[]} others
- * @property {{player: string, label: string}[]} own  Players of installed packages, and networks of the data folder.
- * @property {string} substitute  The player that takes the rest of a turn after the time of a person has run out.
+ * @property {{player: string, label: string}[]} own  Players from installed packages, and networks in the data folder.
+ * @property {string} substitute  The player that plays the rest of a turn after a person's time has run out.
  * @property {boolean} lesson  Whether there is a guided game.
  * @property {{player: string, says: string, rating: number | null, low: number | null, high: number | null, games: number | null}[]} scale
- *   The levels by rating, from the weakest.
+ *   The levels by rating, weakest first.
  * @property {{name: string, label: string, says: string, type: "flag" | "several" | "one", choices: string[]}[]} options
  *
  * @typedef {object} Listed  A saved table.
@@ -170,7 +170,7 @@
  * @property {boolean} over  Whether the game is over.
  *
  * @typedef {object} Place  A span of an uploaded text.
- * @property {number} start  Its first character, from 0.
+ * @property {number} start  Index of the first character.
  * @property {number} end
  * @property {number} line  From 1.
  * @property {number} column
@@ -201,7 +201,7 @@
  *
  * @typedef {{record: string, title: string, game: string, judges: string[]}
  *   & ({kind: "position", position: Position} | {kind: "record", film: any, players: string[], to_move: number | null})} Study
- *   A game has an animation for the viewer, and the seat to move at its end, null if it is over.
+ *   A game has an animation for the viewer and the seat to move at the end, which is null if the game is over.
  *
  * @typedef {object} Judging  The progress of an evaluation.
  * @property {string} judge
@@ -209,7 +209,7 @@
  * @property {number} done
  * @property {number} total
  * @property {string} problem
- * @property {any} judgement  For the viewer of a game; an Opinion for a position; null until it is complete.
+ * @property {any} judgement  Data for the game viewer, or an Opinion for a position; null until the evaluation is complete.
  */
 
 export {};

@@ -5,12 +5,12 @@ import { button, make } from "./dom.js";
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").View} View */
 
-/** Milliseconds in which a repeated press does not answer the question that it opened. */
+/** Milliseconds within which a repeated press does not confirm the question that it opened. */
 const SETTLES = 400;
 /** Maximum distance in pixels between two presses at the same position. */
 const NEAR = 12;
 
-/** The last press: a key, or where the pointer was. */
+/** The last press: a key, or the position of the pointer. */
 let pressed = { key: "", x: -1, y: -1 };
 addEventListener("keydown", (event) => (pressed = { key: event.code || event.key, x: -1, y: -1 }), true);
 addEventListener("pointerdown", (event) => (pressed = { key: "", x: event.clientX, y: event.clientY }), true);
@@ -69,7 +69,7 @@ export class Question {
     return this.#open?.stands(next) ?? false;
   }
 
-  /** Confirm, except by the second press of a double press that opened the question. */
+  /** Confirm, unless this is the second press of a double press that opened the question. */
   yes() {
     if (!this.#open) return;
     const { yes, by, at } = this.#open;

@@ -5,7 +5,7 @@ import { make } from "./dom.js";
 /** @typedef {import("./protocol.js").View} View */
 
 /**
- * Fill the score sheet: a row for each category, a column for each seat.
+ * Fill the score sheet, with a row for each category and a column for each seat.
  *
  * @param {HTMLElement} table
  * @param {View} view

@@ -33,7 +33,7 @@ export function showSeats(list, view, before) {
 }
 
 /**
- * Show the actions of this turn; those that can be undone are buttons that undo them.
+ * Show the actions of this turn. Actions that can be undone have a button for undoing them.
  *
  * @param {HTMLElement} list
  * @param {View} view
@@ -55,7 +55,7 @@ export function showTurn(list, view, undo) {
 }
 
 /**
- * Show the log, the latest turn first.
+ * Show the log, with the latest turn first.
  *
  * @param {HTMLElement} list
  * @param {View} view
@@ -92,7 +92,7 @@ export function showLog(list, view, takeBack) {
 }
 
 /**
- * Return the actions of others since a view as text for screen readers.
+ * Describe the other players' actions since a view, for screen readers.
  *
  * @param {View} view
  * @param {View | null} before

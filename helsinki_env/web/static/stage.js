@@ -1,4 +1,4 @@
-/** The picture of the table with an overlay: clickable spots, and the tile that is being placed. */
+/** The picture of the table, with clickable spots and the tile being placed as an overlay. */
 
 import { makeSvg } from "./dom.js";
 import { TOKENS, rewrite } from "./lettering.js";
@@ -7,7 +7,7 @@ import { TOKENS, rewrite } from "./lettering.js";
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").View} View */
 
-/** Parts of a picture that stay in place; the page marks those that are new to the viewer. */
+/** Parts of a picture that stay in place. The page marks parts that are new to the viewer. */
 const LASTING = ["pavilion", "tile", "wild", "white", "superstructure", "used", "bonus"]
   .map((part) => `[data-part="${part}"]`)
   .join(",");
@@ -77,7 +77,7 @@ export class Stage {
   }
 
   /**
-   * Show the whole table, or a part of it.
+   * Show the whole table or a part of it.
    *
    * @param {Box | null} box
    * @param {Box | null} [below]  another part, shown below it as an image
@@ -169,7 +169,7 @@ export class Stage {
   }
 
   /**
-   * Yield a label near a tile with what it wins, where it covers neither the tile nor a coat of arms.
+   * Yield a label with the gains from a tile, placed where it covers neither the tile nor a coat of arms.
    *
    * @param {Decision | null} meant
    */
@@ -192,7 +192,7 @@ export class Stage {
   }
 
   /**
-   * Move the middle of a label so that all of it is in sight.
+   * Move the center of a label so that the whole label is visible.
    *
    * @param {number} x
    * @param {number} y
@@ -209,7 +209,7 @@ export class Stage {
   }
 
   /**
-   * Return how much a label hides: the area of the tile, and of coats of arms, which count twice.
+   * Return the area of the tile and of coats of arms that a label hides; coats of arms count twice.
    *
    * @param {[number, number]} middle
    * @param {number} width
@@ -232,7 +232,7 @@ export class Stage {
   }
 
   /**
-   * Mark a spot for the keyboard, or none.
+   * Mark the spot selected with the keyboard, or no spot.
    *
    * @param {string | null} name
    * @returns {{x: number, y: number} | null}  its middle in the window
@@ -248,7 +248,7 @@ export class Stage {
   }
 
   /**
-   * Return the legal actions of a spot.
+   * Return the legal actions at a spot.
    *
    * @param {string} name
    * @param {Decision[]} decisions
@@ -258,7 +258,7 @@ export class Stage {
   }
 
   /**
-   * Mark the spots of an action, or none.
+   * Mark the spots of an action, or no spots.
    *
    * @param {Decision | null} decision
    */
@@ -301,7 +301,7 @@ export class Stage {
   }
 
   /**
-   * Mark parts that are new since the viewer's last action, or since the start of this turn, and animate the newest.
+   * Mark the parts added since the viewer's last action or the start of this turn, and animate the latest.
    *
    * @param {SVGSVGElement} svg
    * @param {View} view
@@ -328,7 +328,7 @@ export class Stage {
   }
 
   /**
-   * Move the token and the tile of the last action along their ways.
+   * Animate the movement of the token and tile of the last action.
    *
    * @param {SVGSVGElement} svg
    * @param {View} view
@@ -353,7 +353,7 @@ export class Stage {
   }
 
   /**
-   * Call a function with the place of an event in the picture.
+   * Call a function with the position of an event in the picture.
    *
    * @param {MouseEvent} event
    * @param {(x: number, y: number, event: PointerEvent) => void} does
@@ -376,7 +376,7 @@ export class Stage {
 }
 
 /**
- * Return an arrow from above to a box.
+ * Return an arrow that points to a box from above.
  *
  * @param {Box} box
  */
@@ -387,7 +387,7 @@ function arrowAt([x, y, width, height]) {
 }
 
 /**
- * Return a token by its color, or nothing for another circle.
+ * Return a token keyed by its color, or nothing if the circle is not a token.
  *
  * @param {Element} circle
  * @returns {[string, {x: number, y: number, element: Element}][]}
@@ -399,7 +399,7 @@ function placeOf(circle) {
 }
 
 /**
- * Let a part of the picture slide into its place.
+ * Animate a part of the picture as it slides into place.
  *
  * @param {Element} part
  * @param {number} dx  where it comes from, in pixels of the picture

@@ -21,7 +21,7 @@ import { counted, make, makeSvg } from "./dom.js";
  * @property {number | null} seconds_left
  * @property {string} message
  *
- * @typedef {object} Rated  The results of a player; win rates are 0 to 1.
+ * @typedef {object} Rated  The results of a player, with win rates from 0 to 1.
  * @property {string} player
  * @property {number | null} rating
  * @property {number | null} low
@@ -44,7 +44,7 @@ import { counted, make, makeSvg } from "./dom.js";
  * @typedef {object} Figures
  * @property {number} games
  * @property {number} decks
- * @property {Rated[]} players  The best first.
+ * @property {Rated[]} players  Best first.
  * @property {Pair[]} pairs
  * @property {string | null} without  The reason why there are no ratings.
  * @property {string | null} reference  The player whose rating is zero.
@@ -70,7 +70,7 @@ function percent(share) {
 const signed = (value) => value.toFixed(0).replace(/^-0$/, "0").replace("-", "−");
 
 /**
- * Return an approximate duration.
+ * Return an approximate duration as text.
  *
  * @param {number} seconds
  */
@@ -100,7 +100,7 @@ export function stateOf(one) {
 }
 
 /**
- * Return the table of the players.
+ * Return the table of players.
  *
  * @param {Figures} figures
  */
@@ -132,7 +132,7 @@ export function standingsTable(figures) {
 }
 
 /**
- * Return the table of pairs: how often the row player finished ahead of the column player.
+ * Return the table of pairs, which shows how often the row player finished ahead of the column player.
  *
  * @param {Figures} figures
  */
@@ -163,7 +163,7 @@ const ROW = 30;
 const FOOT = 26;
 
 /**
- * Return the chart of ratings with their intervals, best on top.
+ * Return a chart of the ratings with their intervals, with the best player at the top.
  *
  * @param {Rated[]} players  each with a rating
  * @param {number} width  of the chart, in pixels
@@ -215,7 +215,7 @@ function titled(text) {
 }
 
 /**
- * Return about `most` round numbers between two others.
+ * Return about `most` round numbers between two numbers.
  *
  * @param {number} low
  * @param {number} high

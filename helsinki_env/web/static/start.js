@@ -44,7 +44,7 @@ const showChairs = () => chairs.show(chosen(), Number(players.value));
 const minutes = /** @type {HTMLInputElement} */ (byId("minutes"));
 const increment = /** @type {HTMLInputElement} */ (byId("increment"));
 
-/** Return the clock of the form; null: none. */
+/** Return the clock settings in the form, or null if there are none. */
 function clock() {
   if (minutes.validity.badInput || increment.validity.badInput) throw new Error("Clock: expected a number of minutes and a number of seconds");
   return minutes.value ? { minutes: Number(minutes.value), increment: Number(increment.value) } : null;

@@ -1,4 +1,4 @@
-/** The page of a table: shows its views and sends the user's actions. */
+/** The page of a table, which shows its views and sends the user's actions. */
 
 import { ask, key } from "./access.js";
 import { Advice } from "./advice.js";
@@ -35,7 +35,7 @@ import { Teaching } from "./teaching.js";
 const ARROWS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
 /** @type {Record<Direction, [number, number]>} */
 const STEPS = { left: [-1, 0], right: [1, 0], up: [0, -1], down: [0, 1] };
-/** Kinds of actions that are selected in any order; consecutive ones are undone together. */
+/** Kinds of actions that can be selected in any order. Consecutive actions of these kinds are undone together. */
 const TOGETHER = ["TAKE", "PAY", "ROOF", "DISCARD"];
 /** Milliseconds after which the page shows that a message is unconfirmed. */
 const PATIENCE = 300;
@@ -44,13 +44,13 @@ const isNarrow = () => globalThis.matchMedia?.("(max-width: 900px)").matches ?? 
 
 /** @type {View | null} */
 let view = null;
-/** The number of actions taken when the page sent its last action. */
+/** Number of actions taken at the time when the page sent its last action. */
 let sent = -1;
-/** Whether the last pointer was not a mouse; then the first touch selects and the second one confirms. */
+/** Whether the last pointer was not a mouse. If so, the first touch selects and the second touch confirms. */
 let touching = false;
-/** The start time of the computing player, by this page's clock. */
+/** The time at which the player started computing, on this page's clock. */
 let began = 0;
-/** Whether the connection was lost: the table may be in another position with the same number of actions. */
+/** Whether the connection was lost, so that the table may have another position after the same number of actions. */
 let stale = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let impatient;
@@ -165,7 +165,7 @@ const connection = new Connection(name, {
   waits: (something) => showWaiting(something),
 });
 
-/** @param {boolean} there  Show whether there is a connection, and disable the buttons without one. */
+/** @param {boolean} there  Show whether there is a connection; without a connection, disable the buttons. */
 function showLine(there) {
   byId("line").textContent = there ? "" : "No connection; trying again. Unconfirmed actions will be sent again.";
   sent = -1;
@@ -178,7 +178,7 @@ function showLine(there) {
   switchButtons();
 }
 
-/** Enable the buttons that need a connection while there is one. */
+/** Enable the buttons that need a connection only while there is one. */
 function switchButtons() {
   const all = "#act button, #curtain button, #log button, #here, .deeper button";
   for (const one of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(all))) {
@@ -199,7 +199,7 @@ function showWaiting(something) {
 }
 
 /**
- * Send a message that changes the table; after a reconnect it is sent again if the table is unchanged.
+ * Send a message that changes the table. After a reconnect, it is sent again if the table is unchanged.
  *
  * @param {ToServer} message
  * @param {(now: View) => boolean} [still]  whether to send it again
@@ -302,7 +302,7 @@ function show(next) {
   if (told[1] && !practice.on) notices.tell("Your turn", told[0] || byId("title").textContent || "");
 }
 
-/** @param {View} now  Show the possible actions; a lesson leaves only one. */
+/** @param {View} now  Show the possible actions; during a lesson, there is only one. */
 function offer(now) {
   picking.take(lesson.leads(now) ? null : now.selection);
   const offered = lesson.offered(now, picking.offered(now.decisions));
@@ -360,7 +360,7 @@ function showPlayer(now) {
   tick();
 }
 
-/** @param {View} now  Return what begins another game after this one. */
+/** @param {View} now  Return the controls that start another game after this one. */
 function nextGames(now) {
   const again = (/** @type {boolean} */ swap) =>
     once(async () => {
@@ -398,7 +398,7 @@ function showCurtain(now) {
 function decide(decision) {
   closeMenu();
   if (!view || sent === view.number) return;
-  if (question.open && question.about === decision) return; // the question is open already
+  if (question.open && question.about === decision) return; // the question is already open
   question.drop();
   if (picking.has(decision.id)) return pick(decision);
   const { number } = view;
@@ -420,7 +420,7 @@ function decide(decision) {
 const outcome = ({ ends, reveals }) =>
   reveals ? "This reveals hidden cards and cannot be undone." : ends ? "This ends your turn." : "";
 
-/** @param {Decision} decision  Add it to the selection, or remove it. */
+/** @param {Decision} decision  Add an action to the selection, or remove it. */
 function pick(decision) {
   const why = picking.toggle(decision.id);
   showPicking();
@@ -442,7 +442,7 @@ function showPicking() {
   byId("means").textContent = says.filter(Boolean).join(" ");
 }
 
-/** Send the selection in the order of the rules. */
+/** Send the selection in the order that the rules require. */
 function confirmPicked() {
   if (!view || !picking.complete || sent === view.number) return;
   const { number } = view;
@@ -454,7 +454,7 @@ function confirmPicked() {
   else send();
 }
 
-/** @param {number} to  Number of the first undone action; selections are undone together. */
+/** @param {number} to  Index of the first action to undo; selections are undone as a whole. */
 function undo(to) {
   question.drop();
   if (!view || view.undo === null) return;
@@ -464,7 +464,7 @@ function undo(to) {
   act({ type: "undo", number: view.number, to });
 }
 
-/** Remove the item selected last; without one, undo the last action. */
+/** Deselect the last selected item or, if there is none, undo the last action. */
 function undoLast() {
   if (!picking.count) return undo((view?.number ?? 0) - 1);
   picking.back();
@@ -479,7 +479,7 @@ function askTakeBack(taken) {
   const isThere = (/** @type {View} */ next) =>
     next.log.some((one) => one.number === taken.number && one.words === taken.words);
   const does = () => view && act({ type: "takeback", number: view.number, to: taken.number }, isThere);
-  // At the user's turn, Enter and clicks have another meaning, so the question closes.
+  // On the user's turn, Enter and clicks have a different meaning, so the question closes.
   question.ask(null, words, does, (next) => !next.decisions.length && isThere(next));
 }
 
@@ -507,7 +507,7 @@ function aim(x, y) {
 }
 
 /**
- * Whether a tile is to be placed and a point is on the board for it.
+ * Return whether a tile must be placed and a point is on the board for the tile.
  *
  * @param {number} x
  * @param {number} y
@@ -518,7 +518,7 @@ function isOwnBoard(x, y) {
 }
 
 /**
- * Explain what is at a point of the picture, and why it cannot be used.
+ * Explain the spot at a point of the picture, and why it cannot be used.
  *
  * @param {number} x
  * @param {number} y
@@ -579,7 +579,7 @@ function choose(id) {
   look();
 }
 
-/** Put the buttons for the current tile next to Undo on narrow screens, where one bar at the lower edge has all of them. */
+/** On narrow screens, move the buttons for the current tile to the bar at the bottom, next to Undo. */
 function arrange() {
   const sheet = byId("placing");
   if (isNarrow()) byId("undo").before(sheet);
@@ -588,7 +588,7 @@ function arrange() {
 }
 
 /**
- * Open a menu with the actions of a spot.
+ * Open a menu with the actions at a spot.
  *
  * @param {Decision[]} decisions
  * @param {number} x  of the page
@@ -662,7 +662,7 @@ function pressed(event) {
   if (meant) decide(meant);
 }
 
-/** @param {string} spot  Take the action of a spot, offer its actions, or explain it. */
+/** @param {string} spot  Take the action at a spot, offer several actions, or explain the spot. */
 function useCursor(spot) {
   const found = stage.at(spot, picking.offered(view?.decisions ?? []));
   const at = stage.cursor(spot);
@@ -683,7 +683,7 @@ function steer(how) {
 }
 
 /**
- * Elements that ignore the second click of a double click, because another element may be under the pointer by then.
+ * Elements that ignore the second click of a double click, because a different element may then be under the pointer.
  * Items of a selection are harmless: they send nothing.
  */
 const ONCE = ".choice:not([aria-pressed]), .spot:not([data-pick]), #armed button, #here, #settle, #undo, #turn button, #log button, #player button, #curtain button";
@@ -723,7 +723,7 @@ byId("picture").addEventListener("click", (event) => {
   if (/** @type {Element} */ (event.target).closest(".below")) choose("own");
 });
 byId("picture").addEventListener("contextmenu", (event) => {
-  // A long touch: it explains what is there instead of using it.
+  // A long touch explains the spot instead of using it.
   if (!touching || !view) return;
   event.preventDefault();
   stage.locate(event, (x, y, at) => explain(x, y, at));

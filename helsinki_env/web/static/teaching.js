@@ -1,17 +1,17 @@
-/** The teaching mode: an action that loses much of the win probability is questioned before it counts. */
+/** The teaching mode: an action that loses a large win probability must be confirmed. */
 
 import { keep, recall } from "./kept.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").ToServer} ToServer */
 
-/** Regret, in win probability, from which an action is questioned. */
+/** Minimum regret, in win probability, of an action that must be confirmed. */
 const WEAK = 0.05;
-/** Milliseconds after which an action counts without an evaluation. */
+/** Milliseconds after which an action is taken without an evaluation. */
 const PATIENCE = 4000;
 
 export class Teaching {
-  /** @type {{number: number, decision: Decision, anyway: () => void, fine: () => void} | null} The action that is checked. */
+  /** @type {{number: number, decision: Decision, anyway: () => void, fine: () => void} | null} The action being checked. */
   #about = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #clock;
@@ -46,7 +46,7 @@ export class Teaching {
     this.send({ type: "teach", number, action: decision.id });
   }
 
-  /** Forget the action that is checked. */
+  /** Discard the action being checked. */
   drop() {
     this.#done();
   }

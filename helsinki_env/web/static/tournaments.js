@@ -1,4 +1,4 @@
-/** The start page of tournaments: start one, or open a saved one. */
+/** The start page for tournaments, to start a new tournament or open a saved one. */
 
 import { ask } from "./access.js";
 import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
@@ -17,7 +17,7 @@ const seats = /** @type {HTMLSelectElement} */ (byId("seats"));
 const wanted = /** @type {HTMLInputElement} */ (byId("games"));
 
 const MOST_PLAYERS = 8;
-/** Minimum number of deals on the server: intervals come from the variation between deals. */
+/** Minimum number of deals on the server, because intervals are based on the variation between deals. */
 const MIN_DEALS = 2;
 
 const chosen = () => games.find((one) => one.name === game.value) ?? games[0];
@@ -68,7 +68,7 @@ function showCount() {
     byId("count").textContent = `Choose 2 to ${MOST_PLAYERS} players; ${players} ${players === 1 ? "is" : "are"} chosen.`;
     return;
   }
-  // With fewer players than seats, some players have several seats: distribute the seats beyond one for each.
+  // If there are fewer players than seats, some players have several seats: distribute the additional seats.
   const lineups = players >= there ? choose(players, there) : choose(there - 1, players - 1);
   const decks = Math.max(MIN_DEALS, Math.ceil(wanted.valueAsNumber / (lineups * there)));
   const words = lineups === 1 ? "one line-up" : `${lineups} line-ups`;
