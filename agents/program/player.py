@@ -95,7 +95,7 @@ class ProgramPlayer:
     def wants_history(self) -> bool:
         """Whether the program has requested text.
 
-        The program is started if necessary. Raise PlayerError if it does not answer.
+        The program is started if necessary. Raise PlayerError if it has never answered.
         """
         with self._asking:
             try:
