@@ -286,7 +286,7 @@ def placement_gain(t, p, w, v, kind, piece, corner):
 
 @kernel
 def _reopened(w, gain, now):
-    """Return the gain from filling a cell because of which the value of its line was reduced."""
+    """Return the gain from filling a lonely cell, which also restores the reduced value of its line."""
     return (gain + now) / max(w.closed, 0.01) - now
 
 

@@ -23,7 +23,7 @@ class Weights:
         line_onset: how steeply that probability rises with the turns left.
         line_depth: exponent of the number of missing cells; with 1, each cell lowers the probability by the same
             factor.
-        column_pace: number of missing row cells as which a missing column cell counts.
+        column_pace: number of missing row cells to which a missing column cell is equivalent.
         clean_row: factor on the probability that a row shows only windows, for each missing cell.
         clean_column: the same for a column.
         height: factor on the probability that a row is filled, for each row between it and the highest filled cell.

@@ -182,7 +182,7 @@ def _value_start(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_moves(t, p, w, g, v, mask, values):
-    """MOVE: value each space by the best continuation of the turn; moves that cost coats must gain more than those."""
+    """MOVE: value each space by the best continuation of the turn, minus the coats that the move costs."""
     move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
     token = np.int64(g.token[g.seat])
     analyze_cards(t, p, w, g, v, first_reachable_side((token + 2) % 8))
@@ -367,7 +367,7 @@ def _value_roofs(t, g, v, mask, values):
     if g.lifted >= 0 or g.roofs_left <= 1:
         return
     begin = lowest_bit(legal)
-    legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(begin) - 1)  # the mask reserves the last ones
+    legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(begin) - 1)  # roofs that the mask reserves for later
     values[first + lowest_of_best_roofs(t, v, legal, g.roofs_left)] += 10.0
 
 

@@ -267,7 +267,7 @@ def _choose_roof(t, g, v, mask):
     """ROOF: choose the most valuable roofs, lowest cell first."""
     first = t.offset[a.KIND_ROOF]
     legal = _legal_cells(mask, first)
-    if g.roofs_left > 1:  # the mask reserves the last ones
+    if g.roofs_left > 1:  # add roofs that the mask reserves for later
         legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(lowest_bit(legal)) - 1)
     return first + lowest_of_best_roofs(t, v, legal, g.roofs_left)
 
