@@ -73,7 +73,7 @@ class Evaluation:
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """A player that can evaluate actions."""
+    """Protocol for players that can evaluate actions."""
 
     def evaluate_actions(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, also: Int64Array | None = None

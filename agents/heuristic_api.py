@@ -6,14 +6,13 @@ functions below. The dtype of the game record selects the game's implementation 
 - `reset_view(v, key)`: reset the cached content of a view; `key`, uint64, seeds its random numbers.
 - `view_index(w, g, seat, views)`: return the index, among all views of a search, of the view for a seat's current
   board. It is the seat's own view unless extra views cache earlier boards.
-- `select_action(t, p, w, g, v, mask, values, every)`: return the best legal action of the seat to move, found quickly.
-  Write the value of each legal action to `values`, float64 (ids,). Values are comparable only with each other. Some
-  legal actions may be left without a value unless `every` is set.
+- `select_action(t, p, w, g, v, mask, values, every)`: return the best legal action of the seat to move, based on a fast
+  evaluation. Write the value of each legal action to `values`, float64 (ids,). Values are comparable only with each
+  other. Some legal actions may be left without a value unless `every` is set.
 - `select_action_lookahead(t, p, w, g, v, u, work, mask, values)`: the same with look-ahead, as used by the heuristic
   player. Scratch: `u`, a second view, and `work`, an array of one record.
 - `write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares)`: write every seat's win probability,
-  float64 (4,); they sum to 1. `lead` is the number of points per unit of the logistic model in the last turn.
-  `lead_growth` is added to it for each unit of the square root of the turns left.
+  float64 (4,); they sum to 1. The logistic model has `lead` + `lead_growth` * sqrt(turns left) points per unit.
 
 `t` is the record of the component file's tables, `p` the record of the heuristic's `pieces`, and `w` the weights. `g`
 is a game reconstructed from the observation of the searching seat, or a determinization of it in a playout. `v` is a
@@ -67,7 +66,7 @@ class MonteCarloSettings:
     Attributes:
         turns: number of turns of the searching seat that a playout covers before the evaluation.
         lead: points per unit of the logistic model of win probabilities in the last turn.
-        lead_growth: amount added to `lead` for each unit of the square root of the turns left.
+        lead_growth: factor on the square root of the turns left, a term that is added to `lead`.
         arms: number of candidate actions, as a multiple of the square root of the budget (flat search).
         trust: weight of the heuristic's value, as a number of simulations (flat search).
         explore: weight of the exploration bonus (tree search).
@@ -153,7 +152,7 @@ class Heuristic:
 def _weights_dtype(kind: type[Any]) -> np.dtype[Any]:
     """Return the record dtype of a weights class.
 
-    The dtype is always the same object: Numba takes ten times as long to recognize an equal one.
+    Always return the same object, because Numba takes ten times as long to recognize an equal dtype.
     """
     return np.dtype((np.record, [(item.name, np.float64) for item in fields(kind)]))
 

@@ -1,4 +1,4 @@
-"""Players that act at random, either always or with a fixed probability in place of another player.
+"""Players that act at random, either always or with a fixed probability in place of another player's action.
 
 Epsilon-random players provide opponents of intermediate strength: ``epsilon:0.2:heuristic`` is weaker than
 ``heuristic`` and stronger than ``random``.
@@ -21,7 +21,7 @@ __all__ = ["EpsilonPlayer", "RandomPlayer", "make_epsilon_player"]
 
 
 class RandomPlayer:
-    """Play uniformly at random; the weakest baseline."""
+    """Player that acts uniformly at random, the weakest baseline."""
 
     name = "random"
 

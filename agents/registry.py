@@ -149,7 +149,7 @@ def make_player(spec: str, config: Any = None) -> Player:
         config: game configuration; None uses the default configuration.
 
     Raises:
-        PlayerError: for an unknown name or an invalid argument.
+        PlayerError: if the name is unknown or the argument is invalid.
         MissingExtraError: if the player needs an optional dependency that is not installed, such as PyTorch.
     """
     if not isinstance(spec, str) or not spec.strip():
@@ -277,7 +277,7 @@ def _find_module(module: str) -> ModuleSpec | None:
 
 
 def _make_from_module(module: str, argument: str, config: Any) -> Player:
-    """Create the player of ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT``."""
+    """Create the player ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT``."""
     attribute, _, rest = argument.partition(":")
     called = short_repr(module + ":" + argument)
     with converted_player_errors(called, "cannot be loaded"):

@@ -7,7 +7,7 @@
 The estimators return how many more games per 100 a seat wins with an action:
 
 - ``least squares``: linear regression of wins on the actions denied to the seat and its opponents;
-- ``winner``: marginal effects in a multinomial logit of the winner, as in the studies;
+- ``winner``: marginal effects in a multinomial logit model of the winner, as in the studies;
 - ``stages``: Plackett-Luce with a separate scale for every stage below the first;
 - ``whole``: Plackett-Luce of whole rankings, as in earlier studies.
 """

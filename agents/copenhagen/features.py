@@ -23,7 +23,7 @@ from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS
 _CELLS = ROWS * COLUMNS
 _COLOURS, _ABILITIES = len(COLOURS), len(ABILITIES)
 _STEPS = 8
-_HELD = 10  # largest unary count of the cards in another hand
+_HELD = 10  # largest unary count of cards in another seat's hand
 _MOST_OF_COLOUR = 7
 _GOAL = 12
 #: Expected points are encoded in halves, turns in quarters.
@@ -164,7 +164,7 @@ def _write_table(obs, drawn, at, out):
 
 @kernel
 def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
-    """Write the features of a game, as `viewer` sees it at the end of its turn, to zeroed arrays, int8 (P, S), (G,).
+    """Write the features of a game, as `viewer` sees it at the end of its turn, to zeroed int8 arrays (P, S) and (G,).
 
     `drawn`: set of slots whose cards were revealed in this turn.
     """

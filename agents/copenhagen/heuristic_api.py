@@ -60,8 +60,7 @@ def _share_victory(t, g, shares):
 def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
     """Write every seat's win probability, float64 (4,); they sum to 1.
 
-    `lead`: points per unit of the logistic model in the last turn; `lead_growth`: amount added to it for each unit of
-    the square root of the turns left.
+    The logistic model has `lead` + `lead_growth` * sqrt(turns left) points per unit.
     """
     players = np.int64(g.players)
     for seat in range(4):

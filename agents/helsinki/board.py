@@ -252,7 +252,7 @@ def _roofs_of(t, g, card):
 
 @kernel
 def defer_gain(t, g, v, card, side):
-    """Schedule the gain from a card's tile from a side for computation on first use.
+    """Schedule the gain of a card's tile from a side for computation on first use.
 
     The result is the same as if the gain were computed now: the first request fixes whether two cards are being drawn.
     """
@@ -280,7 +280,7 @@ def gain_upper_bound(t, w, v, card):
 
 @kernel
 def _joint_gain(t, p, w, v, kind, side, roofs):
-    """Return the gain from a kind of tile from a side, at the joint best position of tile and superstructures."""
+    """Return the gain of a kind of tile from a side, at the joint best position of tile and superstructures."""
     if not v.roofs_known[kind, side, roofs]:
         gain, place = best_placement(t, p, w, v, kind, side, roofs)
         v.roofs_known[kind, side, roofs] = 1
@@ -292,7 +292,7 @@ def _joint_gain(t, p, w, v, kind, side, roofs):
 
 @kernel
 def tile_gain(t, p, w, g, v, card, side):
-    """Return the gain from a card's tile from a side; if `w.apart` is set, the tile alone determines the position."""
+    """Return the gain of a card's tile from a side; if `w.apart` is set, the tile alone determines the position."""
     kind = np.int64(t.kind[card])
     if g.supply[kind] == 0:
         return ILLEGAL_VALUE

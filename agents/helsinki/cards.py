@@ -278,7 +278,7 @@ def _best_side(t, p, w, g, v, card, side, elsewhere):
 
 @kernel
 def _take_payment(t, v, card):
-    """Remove a card and its payment from the hand, which must be saved.
+    """Remove a card and its payment from the hand, which must have been saved.
 
     Return the number of coats that the payment costs, or -1 if it is impossible.
     """

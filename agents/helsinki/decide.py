@@ -160,7 +160,7 @@ def reset_values(values, mask, first, last):
 
 @kernel
 def has_alternatives(mask):
-    """Return whether several actions are legal."""
+    """Return whether more than one action is legal."""
     legal = np.int64(0)
     for block in range(0, len(mask), _BLOCK):
         legal += popcount(_legal_of(mask, block, len(mask)))
@@ -198,7 +198,7 @@ def _value_moves(t, p, w, g, v, mask, values):
         for action in (a.MOVE_1_TO_5, a.MOVE_1_TO_6):
             if mask[use + action] and steps <= t.strengths[action]:
                 if paid == t.costs[action]:
-                    value -= 0.01  # 'move 1 to 6' is more flexible in a later move
+                    value -= 0.01  # save the more flexible 'move 1 to 6' for later
                 else:
                     paid = t.costs[action]
                     value = turn_value(t, p, w, g, v, (token + steps) % 8, v.meadow - paid)
@@ -284,7 +284,7 @@ def _value_payment(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_placements(t, p, w, g, v, mask, values, every):
-    """PLACE: value placements by their gain; another side must gain more than it costs.
+    """PLACE: value each placement by its gain, and using another side by its best gain minus its cost.
 
     Unless `every` is set, only the best placement from each side is valued.
     """
@@ -367,7 +367,7 @@ def _value_roofs(t, g, v, mask, values):
     if g.lifted >= 0 or g.roofs_left <= 1:
         return
     begin = lowest_bit(legal)
-    legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(begin) - 1)  # roofs that the mask reserves for later
+    legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(begin) - 1)  # add roofs that the mask reserves for later
     values[first + lowest_of_best_roofs(t, v, legal, g.roofs_left)] += 10.0
 
 

@@ -296,7 +296,7 @@ def _write_table(t, obs, drawn, at, out):
 
 @kernel
 def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
-    """Write the features of a game, as `viewer` sees it at the end of its turn, to zeroed arrays, int8 (P, S), (G,).
+    """Write the features of a game, as `viewer` sees it at the end of its turn, to zeroed int8 arrays (P, S) and (G,).
 
     `drawn`: set of slots whose cards were revealed in this turn; these slots are emptied. The next turn's gains are
     written only if `seat_at` has offsets for them.

@@ -5,7 +5,7 @@ the hand, coats of arms and cells. `helsinki_env.agents.helsinki.decide` values 
 sum. Win probabilities follow from a logistic model (Bradley and Terry 1952; Luce 1959 for more than two players). A
 lead is worth more when fewer turns are left.
 
-A search evaluates the same boards repeatedly, because every simulation begins with them. The views of a search form one
+A search evaluates the same boards repeatedly, because every simulation starts from them. The views of a search form one
 array: one view per seat, one for other uses, then `BOARDS` per seat, a hash table that is keyed by the inputs of the
 board analysis. If two boards collide, the later one replaces the earlier one. Cached results are bit-identical to new
 computations.
@@ -78,7 +78,7 @@ def view_index(w, g, seat, views):
     v = views[latest]
     if is_view_current(w, g, seat, v):
         if v.of_tiles != tiles or v.of_road != road:
-            v.of_tiles = NOWHERE  # new results mix both boards
+            v.of_tiles = NOWHERE  # the view now mixes results of both boards
         return latest
     found = MAX_SEATS + 1 + BOARDS * seat + _slot_of(g, seat, tiles)
     views[seat].latest = found
@@ -114,8 +114,7 @@ def expected_points(t, p, w, g, seat, v):
 def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
     """Write every seat's win probability, float64 (4,); they sum to 1.
 
-    `lead`: points per unit of the logistic model in the last turn; `lead_growth`: amount added to it for each unit of
-    the square root of the turns left.
+    The logistic model has `lead` + `lead_growth` * sqrt(turns left) points per unit.
     """
     players = np.int64(g.players)
     turns = 0.0

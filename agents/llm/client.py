@@ -136,7 +136,7 @@ class ChatClient:
         raise SilenceError(f"status {status} at {_ATTEMPTS} attempts")
 
     def without_key(self, text: str) -> str:
-        """Return a text in which the key is replaced."""
+        """Return a text with the API key replaced."""
         return text.replace(self.key, "***") if self.key else text
 
     def _post(self, body: bytes) -> tuple[int, bytes, float]:
@@ -257,7 +257,7 @@ class Transcript:
         return self._outcomes.get(digest_of(body))
 
     def add(self, body: Mapping[str, Any], found: Completion | str) -> None:
-        """Add the answer to a request, or its other outcome.
+        """Add the answer to a request, or another outcome of it.
 
         Raises:
             PlayerError: if the file cannot be written.

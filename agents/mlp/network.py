@@ -2,7 +2,7 @@
 
 An encoder with shared weights reads the columns of every seat, including its board. A residual trunk combines the
 encoded seats, the viewer first, with the columns of the table. It predicts the policy, every seat's win probability and
-its final score. See `helsinki_env.agents.mlp.inputs` for the inputs.
+its final score. See `helsinki_env.agents.net.features.input_spec` for the inputs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Reader(nn.Module):
         self.layer = Linear(len(scales) + len(values), width)
 
     def forward(self, observations: torch.Tensor, readers: int) -> torch.Tensor:
-        """Encode observations, int8 (N, F), as (N, readers, width); `readers` may leave out the last ones."""
+        """Encode observations, int8 (N, F), as (N, readers, width); the last readers can be left out."""
         kind = observations.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else torch.float32
         columns = self.columns[:readers]
@@ -68,7 +68,7 @@ class _Reader(nn.Module):
 
 
 class PlainNetwork(nn.Module):
-    """Network for the policy over all actions and the value of every seat.
+    """Network that predicts a policy over all actions and a value for every seat.
 
     Args:
         game: game configuration; only its component file is used.

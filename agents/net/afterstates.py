@@ -60,7 +60,7 @@ class AfterstateBatch:
         return np.repeat(np.arange(len(self)), np.diff(self.first))
 
     def take(self, rows: Int64Array) -> AfterstateBatch:
-        """Return the batch of the given rows, int64 (n,), in that order; rows may repeat."""
+        """Return a batch of the given rows, int64 (n,), in this order; rows may be repeated."""
         first, choices = _spread(self.first, rows)
         begin, positions = _spread(self.begin, rows)
         moved = np.repeat(begin[:-1] - self.begin[rows], np.diff(first))
@@ -155,7 +155,7 @@ def _write_final_win_probabilities(t, g, viewer, shares):
 def _write_choices(ws, g, choices, b, begin):
     """Write the legal actions of game `b`; return the number to simulate, listed in `ws.arms`, best first.
 
-    The afterstates of these actions are numbered from `begin` on. Other actions share the first one.
+    The afterstates of these actions are numbered starting at `begin`. All other actions share the first afterstate.
     """
     mask, first, action, advice, position = (
         choices.masks[b], choices.first[b], choices.action, choices.advice, choices.position,

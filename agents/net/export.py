@@ -92,7 +92,7 @@ def export_network(
     Raises:
         CheckpointError: if the checkpoint cannot be used, the model prefers different actions, or float16 cannot
             represent the weights.
-        ValueError: for invalid arguments.
+        ValueError: if an argument is invalid.
     """
     out, path = Path(out), network_path(str(checkpoint))
     if out.suffix not in (".onnx", ".safetensors"):
@@ -124,7 +124,8 @@ def compare_models(
     """Compare an exported model with a checkpoint that PyTorch evaluates in float32.
 
     The positions come from games of the heuristic with 2, 3 and 4 players, with and without the expansion. Up to five
-    board actions are disabled for all seats, and up to three for each seat. For the arguments, see `export_network`.
+    board actions are disabled for all seats, and up to three are denied to each seat. For the arguments, see
+    `export_network`.
     """
     network, description = load_checkpoint(network_path(str(checkpoint)))
     return _compare(network, description, OnnxModel(model), positions, seed, progress)

@@ -155,7 +155,7 @@ def _scaled(layer: nn.Linear, scale: torch.Tensor, x: torch.Tensor) -> torch.Ten
 
 
 class Network(nn.Module):
-    """Network for the policy over all actions and the value of every seat.
+    """Network that predicts a policy over all actions and a value for every seat.
 
     Args:
         game: game configuration; only its component file is used.

@@ -185,7 +185,7 @@ class NetSearchPlayer:
     def simulate_actions(
         self, games: States, arms: Int64Array, counts: Int64Array, deals: int, keys: KeyArray
     ) -> FloatArray:
-        """Return the mean win probability of the acting seat after some actions of B games, float64 (B, m).
+        """Return the acting seat's mean win probability after the given actions of B games, float64 (B, m).
 
         All actions of a game share its determinizations, so the differences between them have little noise.
 
@@ -194,7 +194,7 @@ class NetSearchPlayer:
             arms: actions, int64 (B, m).
             counts: number of actions of each game, int64 (B,); the remaining columns of the result stay zero.
             deals: number of determinizations.
-            keys: random keys of the games, uint64 (B,).
+            keys: random keys for the games, uint64 (B,).
         """
         sums = self._simulate(games, arms, counts, np.full(len(games), deals), keys.copy())
         means: FloatArray = sums[..., 0] / deals
@@ -264,5 +264,5 @@ class NetSearchPlayer:
 
 
 def _halvings(counts: Int64Array) -> Int64Array:
-    """Return the number of halvings of `counts` candidates until one is left, int64 (B,)."""
+    """Return how many times `counts` candidates are halved until one is left, int64 (B,)."""
     return np.ceil(np.log2(np.maximum(1, counts))).astype(np.int64)

@@ -22,7 +22,7 @@ from helsinki_env.engine.rng import GOLDEN
 
 @kernel
 def _rank(arms, values, count):
-    """Sort the first `count` actions by value, best first (insertion sort: they are few and nearly sorted)."""
+    """Sort the first `count` actions by value, best first (insertion sort, because they are few and nearly sorted)."""
     for i in range(1, count):
         arm, value = arms[i], values[i]
         at = i

@@ -9,7 +9,7 @@ simulation determinizes the hidden cards and descends the tree along actions tha
 - PUCT selects among the children (Rosin 2011; Silver et al. 2017), with priors from the same values.
 - Each simulation ends with a short playout with the heuristic; evaluating the final position gives every seat's win
   probability.
-- Positions with a single legal action have no node.
+- Positions with a single legal action get no node.
 - The search stops early once no other action is expected to become the most visited one (Huang, Coulom and Lin 2010,
   "Time management for Monte-Carlo tree search applied to the game of Go").
 
@@ -41,8 +41,8 @@ NODE = np.dtype(
             ("visits", np.int64),
             ("available", np.int64),  # number of simulations in which the action was legal
             ("action", np.int64),  # the action that leads here
-            ("child", np.int64),  # first child; 0: none
-            ("sibling", np.int64),  # next child of the same parent; 0: none
+            ("child", np.int64),  # first child, or 0 if there is none
+            ("sibling", np.int64),  # next child of the same parent, or 0 if there is none
         ],
     )
 )

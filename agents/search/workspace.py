@@ -31,14 +31,14 @@ from helsinki_env.engine.spec import spec_of
 class SearchWorkspace(NamedTuple):
     """Inputs and scratch memory of a search; every array after `settings` is scratch."""
 
-    tables: npt.NDArray[Any]  # (1,): of the component file
-    pieces: npt.NDArray[Any]  # (1,): of the heuristic
-    weights: npt.NDArray[Any]  # (4,): of the heuristic, by seat
-    settings: npt.NDArray[Any]  # (1,): of the search
+    tables: npt.NDArray[Any]  # (1,): tables of the component file
+    pieces: npt.NDArray[Any]  # (1,): lookup data of the heuristic
+    weights: npt.NDArray[Any]  # (4,): weights of the heuristic, by seat
+    settings: npt.NDArray[Any]  # (1,): search settings
     deal: npt.NDArray[Any]  # (1,): a determinization
     trial: npt.NDArray[Any]  # (1,): the copy of it that a simulation plays
     views: npt.NDArray[Any]  # (5 or more,): one per seat, one for other uses, and those of `view_index`
-    hidden: npt.NDArray[Any]  # (1,): scratch of the determinization
+    hidden: npt.NDArray[Any]  # (1,): scratch for determinization
     mask: Int8Array  # (ids,): legal actions
     values: FloatArray  # (ids,): heuristic values of actions
     shares: FloatArray  # (4,): win probabilities by seat

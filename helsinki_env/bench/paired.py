@@ -2,9 +2,10 @@
 
 The revision is checked out as a git worktree in a temporary folder. Because the speed of a machine varies, two
 processes run side by side, one for each revision. Each row is measured in the order A, B, B, A within seconds, so that
-slow changes affect both alike. These measurements form a pair. The next pair starts with the other revision and uses
-new processes, because memory layout is also random. A row reports the median, minimum and maximum of the ratios of its
-pairs. The confidence interval of the median is based on order statistics and assumes only that pairs are independent.
+slow changes affect both revisions equally. These measurements form a pair. The next pair starts with the other revision
+and uses new processes, because memory layout is also random. A row reports the median, minimum and maximum of the
+ratios of its pairs. The confidence interval of the median is based on order statistics and assumes only that pairs are
+independent.
 """
 
 from __future__ import annotations
@@ -305,7 +306,7 @@ class Comparison:
 
 
 def _line(config: Any) -> list[int]:
-    """Return the actions of a game of the heuristic against itself with seed 0."""
+    """Return the actions of a game with seed 0 in which the heuristic plays against itself."""
     game, player = spec_of(config).game(config, seed=0), make_player("heuristic", config)
     line: list[int] = []
     while not game.done:
