@@ -123,8 +123,8 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 class Player(Protocol):
     """Protocol for players: any object with a name and an `act` method.
 
-    A player that is slow per row and does not benefit from large batches can limit the number of games per batch with
-    an attribute `max_batch_size`. An interrupted match then loses less work, because only finished games are saved.
+    A slow player that does not benefit from large batches can limit the number of games per batch with an attribute
+    `max_batch_size`. An interrupted match then loses less work, because only finished games are saved.
 
     Matches and tournaments pass a fourth argument, `histories`, to players whose attribute `wants_history` is true. It
     is None, or holds the events of each row's game as sentences, as seen by the acting seat

@@ -1,8 +1,8 @@
 """A seat's view of its own board, cached until the board changes, and the gain from placing tiles on it.
 
-A line (row or column) with m empty cells is assumed to be full at the end of the game with probability q^(m^d). q
-decreases during the game and is 0 in the last turn; d is the weight `line_depth`. The gain in expected points from
-filling a few more cells of a line, with or without a brick, is therefore a table lookup.
+A line (row or column) with m empty cells is assumed to be full at the end of the game with probability q^(m^d). The
+value of q decreases during the game and is 0 in the last turn; d is the weight `line_depth`. The gain in expected
+points from filling a few more cells of a line, with or without a brick, is therefore a table lookup.
 
 In all kernels of this package, `t` is the record of the component file's tables and `p` the record of `piece_table`.
 `w` are the weights (`helsinki_env.agents.copenhagen.weights`). `g` is a game reconstructed from the observation of the

@@ -1,7 +1,8 @@
 """Greedy baseline: take the action with the best immediate evaluation.
 
 The evaluation adds up points, the progress of lines (a power of the filled fraction, times the possible points), coats
-of arms, valued as the abilities that they buy, and cards, with a bonus for several of one color. There is no planning.
+of arms and cards. Coats of arms are valued as the abilities that they buy, and several cards of one color get a bonus.
+There is no planning.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A seat's view of its own board, analyzed once and cached until the board changes.
 
-A line (row or column) with m empty cells is assumed to be full at the end of the game with probability q^(m^d). q
-decreases during the game and is 0 in the last turn; d is the weight `line_depth`. The expected score is therefore a sum
-over lines and superstructures, and the gain from building a few more cells of a line is a table lookup.
+A line (row or column) with m empty cells is assumed to be full at the end of the game with probability q^(m^d). The
+value of q decreases during the game and is 0 in the last turn; d is the weight `line_depth`. The expected score is
+therefore a sum over lines and superstructures. The gain from building a few more cells of a line is a table lookup.
 
 In all kernels of this package, `t` is the record of the component file's tables and `p` the table of pieces
 (`piece_table`). `w` are the weights (`helsinki_env.agents.helsinki.weights`). `g` is a game reconstructed from the

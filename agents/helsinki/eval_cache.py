@@ -136,7 +136,7 @@ VIEW_DTYPE = _record(
         ("of_colour", np.int64, (len(COLOURS),)),
         ("plans", np.float64, (len(COLOURS),)),
         ("planned", np.float64, (HAND_CAPACITY,)),  # value of building each of `held`; -1 if unknown
-        # gains from each card's tile, by side: bit set of computed sides (low bits) and requested sides (high bits); values
+        # gains of each card's tile by side: bit set of computed (low bits) and requested sides (high bits); values
         ("asked", np.uint8, (WIDE,)),
         ("adds", np.float64, (WIDE, 4)),
     ]

@@ -1,8 +1,8 @@
 """Greedy player with a one-turn look-ahead.
 
-For each action, it adds up the possible gains of the rest of the turn: the cards next to each space within reach, each
-possible build with its best placement, and the use of a coat of arms. It uses the heuristic's kernels with separate
-weights, but not the later additions to the heuristic.
+For each action, it adds up the possible gains of the rest of the turn. They come from the cards next to each space
+within reach, each possible build with its best placement, and the use of a coat of arms. It uses the heuristic's
+kernels with separate weights, but not the later additions to the heuristic.
 
 Greedy is a fixed baseline: its actions must never change. Sums that can break ties therefore keep their original order
 (the weight `apart`).

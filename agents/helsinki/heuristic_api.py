@@ -1,14 +1,14 @@
 """Helsinki's position evaluation, transposition table and implementation of `helsinki_env.agents.heuristic_api`.
 
-The value of a position is the sum of the points scored, the expected lines and superstructures and, for later turns,
-the hand, coats of arms and cells. `helsinki_env.agents.helsinki.decide` values actions by their contribution to this
-sum. Win probabilities follow from a logistic model (Bradley and Terry 1952; Luce 1959 for more than two players). A
-lead is worth more when fewer turns are left.
+The value of a position adds up points scored, expected lines and superstructures and, for later turns, the hand, coats
+of arms and cells. `helsinki_env.agents.helsinki.decide` values actions by their contribution to this sum. Win
+probabilities follow from a logistic model (Bradley and Terry 1952; Luce 1959 for more than two players). A lead is
+worth more when fewer turns are left.
 
 A search evaluates the same boards repeatedly, because every simulation starts from them. The views of a search form one
-array: one view per seat, one for other uses, then `BOARDS` per seat, a hash table that is keyed by the inputs of the
-board analysis. If two boards collide, the later one replaces the earlier one. Cached results are bit-identical to new
-computations.
+array: one view per seat, one for other uses, and `BOARDS` per seat. These form a hash table that is keyed by the inputs
+of the board analysis. If two boards collide, the later one replaces the earlier one. Cached results are
+bit-identical to new computations.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ class Weights:
         room: value of a full line in addition to its points, for future superstructures.
         cell: later value of each cell that is built.
         apart: 1, or 0 for the evaluation of greedy. With 0, a tile and its superstructures are placed together at their
-            best joint position, all builds planned from a hand get the same time discount, and sums keep the
-            floating-point order on which greedy's tie-breaks depend.
+            best joint position. All builds planned from a hand get the same time discount. Sums keep the floating-point
+            order on which greedy's tie-breaks depend.
         roof: later value of a superstructure in addition to its expected points.
         hole: later loss for each cell that is closed off, in addition to the lower probabilities of its lines.
         coat: value of a coat of arms early in the game.

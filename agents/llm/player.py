@@ -59,7 +59,7 @@ class LanguageModelPlayer:
 
     After an answer without a legal action, the model receives the error and up to two more attempts. After that, a
     uniformly random legal action replaces the answer, which is counted as illegal, or as late if the model did not
-    respond. Once the budget is used up, or after ten failures in a row, all remaining actions are forfeited: they are
+    respond. Once the budget is used up, or after ten failures in a row, all remaining actions are forfeited. They are
     replaced without a call and counted as failed.
 
     Args:

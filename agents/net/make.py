@@ -54,9 +54,9 @@ def bundled_network(config: Any = None) -> Path:
 def make_net_player(argument: str, config: Any) -> NetPlayer:
     """Create the player ``net:ARGUMENT``.
 
-    The argument is the path of a checkpoint (``*.safetensors``), of an exported model (``*.onnx``) or of the folder of
-    a training run, or the name of a bundled network (`bundled_networks`). If it is empty, the network trained for all
-    matchups is used. Raise CheckpointError if the network does not exist or does not fit the game configuration.
+    The argument is the path of a checkpoint (``*.safetensors``), an exported model (``*.onnx``) or a training run's
+    folder, or the name of a bundled network (`bundled_networks`). If it is empty, the network trained for all matchups
+    is used. Raise CheckpointError if the network does not exist or does not fit the game configuration.
     """
     name = f"net:{argument}" if argument else "net"
     return NetPlayer(_assessor(name, argument, config, fast=False), config, name)

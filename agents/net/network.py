@@ -2,8 +2,8 @@
 
 An encoder with shared weights reads the features of every seat. A residual trunk combines the encoded seats, in turn
 order, with the features of the table. It predicts every seat's win probability and final score. The logit of an action
-has three terms: the win probability in its afterstate, the heuristic's advice times a learned trust, and a learned
-preference for its kind of action. See `helsinki_env.agents.net.afterstates` for the inputs.
+has three terms. They are the win probability in its afterstate, the heuristic's advice times a learned trust, and a
+learned preference for its kind of action. See `helsinki_env.agents.net.afterstates` for the inputs.
 """
 
 from __future__ import annotations
