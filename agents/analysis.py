@@ -1,6 +1,6 @@
-"""Game analysis: evaluate every action of a game and its regret.
+"""Game analysis: evaluate every action of a game and compute its regret.
 
-The evaluation of an action uses the observation of the acting seat at that time, not cards revealed later.
+Each action is evaluated from the observation of the acting seat at that time, without cards revealed later.
 
     >>> from helsinki_env.evaluation.match import play_match
     >>> record = next(play_match(["random", "random"], games=2).records())
@@ -30,7 +30,7 @@ ANALYSIS_BATCH = 16
 
 @dataclass(frozen=True)
 class Analysis:
-    """A game with the evaluation of its actions.
+    """A game record with evaluations of its actions.
 
     Attributes:
         record: the game record.
@@ -41,7 +41,7 @@ class Analysis:
     judgement: GameEvaluation
 
     def _repr_html_(self) -> str:
-        """Show the game with its graph in a notebook."""
+        """Return HTML that shows the game and its graph in a notebook."""
         return sandboxed_frame(page(self.record, self.judgement))
 
 
@@ -51,7 +51,7 @@ def analysis_inputs(record: Record) -> tuple[Int8Array, Int8Array, KeyArray]:
     The random keys are those that `helsinki play` uses for the same seed.
 
     Returns:
-        Observations int8 (D, F), action masks int8 (D, A), random keys uint64 (D,).
+        Observations int8 (D, F), action masks int8 (D, A) and random keys uint64 (D,).
 
     Raises:
         RecordError: if the record cannot be replayed.
@@ -72,7 +72,7 @@ def summarize_evaluations(record: Record, opinions: Sequence[Evaluation], judge:
 
     Args:
         record: the game record.
-        opinions: evaluations of the D actions; actions that were not evaluated have no regret.
+        opinions: evaluations of the D positions; an action that was not evaluated has no regret.
         judge: name of the evaluator.
     """
     costs, better = [], []
@@ -102,12 +102,12 @@ def analyze(
 
     Args:
         record: the game record; the game may be unfinished.
-        evaluator: name of a player that can evaluate, such as ``"net"`` or ``"net+search:100"``.
+        evaluator: name of a player that can evaluate actions, such as ``"net"`` or ``"net+search:100"``.
         progress: callback that receives the number of actions evaluated so far and the total.
 
     Raises:
         RecordError: if the record cannot be replayed.
-        ValueError: if the player cannot evaluate or does not support the game.
+        ValueError: if the player cannot evaluate actions or does not support the game.
         MissingExtraError: if the player needs an optional dependency that is not installed.
     """
     player = make_player(evaluator, record.config)

@@ -2,8 +2,8 @@
 
 A player is a pure function of the observation. It receives one row for each game in which it acts: the observation of
 the seat to move (`helsinki_env.games.helsinki.observation.unpack` names its fields), the action mask and a random key.
-It never receives a game or its state. The result for a row must depend only on that row, so that a game is the same in
-every batch and callers can split and join batches.
+It never receives a game or its state. The result for a row must depend only on that row, so that results do not depend
+on how callers batch the games.
 
 The caller supplies the random keys from one stream per game and player, independent of the randomness of the game
 (`init_streams`, `next_keys`). A player therefore needs no `reset`, keeps no state and can be shared.
@@ -66,20 +66,20 @@ _OURS = (_PACKAGE, *((_PACKAGE / name).resolve() for name in ("agents", "trainin
 
 
 class PlayerError(UserError):
-    """A player that cannot be created or does not act; the message names the player and the cause."""
+    """Raised if a player cannot be created or fails to act; the message gives the player and the cause."""
 
 
 @contextmanager
 def converted_player_errors(name: str, what: str) -> Iterator[None]:
-    """Convert errors in the block, `SystemExit` included, to an error that names the player.
+    """Convert errors in the block, including `SystemExit`, to an error that names the player.
 
     Args:
         name: name of the player.
         what: description of the failure, such as "cannot be made".
 
     Raises:
-        PlayerError: unchanged, or in place of any other error.
-        MissingExtraError: unchanged.
+        PlayerError: in place of any other error. A PlayerError is re-raised unchanged.
+        MissingExtraError: re-raised unchanged.
     """
     try:
         yield
@@ -91,7 +91,7 @@ def converted_player_errors(name: str, what: str) -> Iterator[None]:
 
 
 def _location(problem: BaseException) -> str:
-    """Return the location in third-party code where an error was raised, or an empty text."""
+    """Return the location in third-party code where an error was raised, or an empty string."""
     if isinstance(problem, SyntaxError) and problem.filename:
         return f" ({problem.filename}, line {problem.lineno})"
     for frame in reversed(traceback.extract_tb(problem.__traceback__)):
@@ -111,7 +111,7 @@ Int64Array = npt.NDArray[np.int64]
 KeyArray = npt.NDArray[np.uint64]
 """Random keys, uint64."""
 Histories = Sequence[Sequence[str]] | None
-"""Events of each row's game in sentences, or None."""
+"""Events of each row's game as sentences, or None."""
 
 default_errstate = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
 """Decorator that restores NumPy's default floating-point error handling: warn, but ignore underflow."""
@@ -121,14 +121,14 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @runtime_checkable
 class Player(Protocol):
-    """The protocol of a player: any object with a name and an `act` method.
+    """Protocol for players: any object with a name and an `act` method.
 
-    A player that is slow per row and does not benefit from large batches may limit the number of games in a batch by an
-    attribute `max_batch_size`. An interrupted match then loses less, because only finished games are saved.
+    A slow player that does not benefit from large batches can limit the number of games per batch with an attribute
+    `max_batch_size`. An interrupted match then loses less work, because only finished games are saved.
 
-    A player whose attribute `wants_history` is true gets a fourth argument from matches and tournaments: `histories`,
-    the events of each row's game in sentences, as its seat has seen them (`helsinki_env.text.GameHistory.lines`), or
-    None.
+    Matches and tournaments pass a fourth argument, `histories`, to players whose attribute `wants_history` is true. It
+    is None, or holds the events of each row's game as sentences, as seen by the acting seat
+    (`helsinki_env.text.GameHistory.lines`).
 
     Attributes:
         name: display name in tables and records.
@@ -145,8 +145,8 @@ class Player(Protocol):
         Args:
             observation: observations of the seats to move, int8 (B, F).
             action_mask: legal actions, int8 (B, A), at least one in each row.
-            keys: one uniform random key for each row, uint64 (B,), for this action only. It can seed a generator, if a
-                player needs more random numbers.
+            keys: one uniform random key for each row, uint64 (B,), for this action only. A player that needs more
+                random numbers can use it to seed a generator.
 
         Returns:
             Ids of legal actions, int64 (B,). Row b depends only on row b of the arguments.
@@ -155,7 +155,7 @@ class Player(Protocol):
 
 
 class PlayerWrapper:
-    """Base class of players that wrap another one, with its `max_batch_size` and `wants_history`.
+    """Base class for players that wrap another player and share its `max_batch_size` and `wants_history`.
 
     Args:
         player: the wrapped player.
@@ -175,7 +175,10 @@ class PlayerWrapper:
     def wrapped_actions(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories
     ) -> Int64Array:
-        """Return the actions of the wrapped player, int64 (B,), legal or not; PlayerError unless they are integers."""
+        """Return the actions of the wrapped player, int64 (B,), legal or not.
+
+        Raise PlayerError if they are not integers.
+        """
         found = call_player(self.player, observation, action_mask, keys, histories)
         return checked_actions(self.name, found, len(action_mask)).astype(np.int64)
 
@@ -196,7 +199,7 @@ def init_streams(seed: int, games: npt.ArrayLike, player: int) -> KeyArray:
         player: player number within the match.
 
     Raises:
-        ArrayError: (a ValueError) for invalid game numbers.
+        ArrayError: if a game number is invalid; a subclass of ValueError.
     """
     keys = _mix(np.array([seed % 2**64], np.uint64) + _GOLDEN)
     keys = _mix((keys ^ integer_array("games", games, (None,), 0, 2**64 - 1, UINT64)) + _GOLDEN)
@@ -207,7 +210,7 @@ def next_keys(streams: KeyArray, rows: Int64Array | slice = slice(None)) -> KeyA
     """Advance the selected streams in place, uint64 (B,), and return their next random keys, uint64 (rows,).
 
     Raises:
-        ArrayError: (a ValueError) for invalid streams.
+        ArrayError: if the streams are invalid; a subclass of ValueError.
     """
     if type(streams) is not np.ndarray or streams.dtype != UINT64 or streams.ndim != 1 or not streams.flags.writeable:
         writable_array("streams", streams, UINT64, None)
@@ -223,14 +226,14 @@ def seat_key(seed: int, seat: int, decided: int) -> np.uint64:
         seat: the acting seat.
         decided: number of actions that the seat has already taken.
     """
-    steps = np.full(1, decided + 1, np.uint64) * _GOLDEN  # the state of `next_keys` after that many keys
+    steps = np.full(1, decided + 1, np.uint64) * _GOLDEN  # state of the stream after that many keys
     return np.uint64(_mix(init_streams(seed, [0], seat) + steps)[0])
 
 
 def call_player(
     player: Player, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories
 ) -> Int64Array:
-    """Return the result of a player's `act`; only a player with `wants_history` gets the histories."""
+    """Return the result of a player's `act`; only players with `wants_history` receive the histories."""
     if histories is not None and getattr(player, "wants_history", False):
         with_histories: Any = player.act
         actions: Int64Array = with_histories(observation, action_mask, keys, histories)
@@ -239,7 +242,7 @@ def call_player(
 
 
 def choose_action(player: Player, game: BoardGame, key: int = 0) -> int:
-    """Return a player's action in one unfinished game.
+    """Return a player's action in an unfinished game.
 
     Args:
         player: the player.
@@ -256,7 +259,7 @@ def choose_action(player: Player, game: BoardGame, key: int = 0) -> int:
 
 
 def checked_actions(name: str, actions: object, rows: int) -> npt.NDArray[np.integer]:
-    """Return the result of a player's `act` if it has one integer per row, legal or not; PlayerError otherwise."""
+    """Return the result of a player's `act`; raise PlayerError unless it has one integer per row, legal or not."""
     array = np.asarray(actions)
     if isinstance(actions, list | tuple) and has_boolean(actions):
         array = array.astype(np.bool_)  # NumPy converts booleans among integers to 0 and 1

@@ -1,6 +1,6 @@
 """Evaluation of actions by a player: the probability of each action and every seat's win probability after it.
 
-A player that can evaluate also has a method `evaluate_actions` (`Evaluator`): the network, with and without search,
+Players that can evaluate actions have a method `evaluate_actions` (`Evaluator`): the network, with and without search,
 and flat Monte Carlo. Like an action, an evaluation depends only on the observation of the seat to move.
 
     >>> from helsinki_env.agents.registry import make_player
@@ -35,7 +35,7 @@ DEFAULT_EVALUATOR = "net"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A player's evaluation of the legal actions of a seat, from its observation.
+    """A player's evaluation of a seat's legal actions, based on the observation of that seat.
 
     Attributes:
         seat: the seat to move.
@@ -65,7 +65,7 @@ class Evaluation:
     def regret(self, action: int) -> float | None:
         """Return the regret of an action: the loss in win probability compared with the best action, at least 0.
 
-        None if the action was not evaluated.
+        Return None if the action was not evaluated.
         """
         lost = float(self.expected[self.seat] - self.after(action)[self.seat])
         return None if np.isnan(lost) else max(0.0, lost)
@@ -73,7 +73,7 @@ class Evaluation:
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """A player that can evaluate actions."""
+    """Protocol for players that can evaluate actions."""
 
     def evaluate_actions(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, also: Int64Array | None = None
@@ -94,14 +94,14 @@ def evaluate_actions(
 
     Args:
         player: the evaluator.
-        config: configuration of the games.
+        config: game configuration.
         observation: observations of the seats to move, int8 (B, F).
         action_mask: legal actions, int8 (B, A), at least one in each row.
-        keys: one random key for each row, uint64 (B,), as for `Player.act`; `best` is then the action it returns.
-        also: one more legal action of each row to evaluate, int64 (B,).
+        keys: one random key for each row, uint64 (B,), as for `Player.act`. With the same key, `act` returns `best`.
+        also: an additional legal action to evaluate in each row, int64 (B,).
 
     Raises:
-        ValueError: if the player cannot evaluate, or the arrays do not fit such games.
+        ValueError: if the player cannot evaluate actions, or if the arrays do not fit the configuration.
     """
     if not isinstance(player, Evaluator):
         raise UserError(f"evaluator: found {short_repr(player.name)}, expected one of net, net+search:N and mc:N")

@@ -1,4 +1,4 @@
-"""The heuristic as a player, and games that it plays to the end in compiled code."""
+"""The heuristic as a player, and compiled playouts in which it plays all seats."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ def _decide_batch(tables, pieces, weights, states, work, views, masks, keys, val
 
 
 class HeuristicPlayer:
-    """Plan the whole turn and take the action with the highest evaluation; deterministic.
+    """Deterministic player that plans the whole turn and takes the action with the highest value.
 
-    The game defines the evaluation (`helsinki_env.agents.heuristic_api`). In a game without one, play is random.
+    The game defines the evaluation (`helsinki_env.agents.heuristic_api`). In a game that defines none, actions are
+    random.
 
     Args:
-        config: configuration of the games; only its component file matters.
+        config: game configuration; only its component file is used.
         weights: weights of the evaluation.
     """
 
@@ -59,7 +60,7 @@ class HeuristicPlayer:
 
 @kernel
 def _play_batch(tables, pieces, weights, states, views, work, mask, values):
-    """Play every game to the end; the last view is the second one of `select_action_lookahead`."""
+    """Play every game to the end; the last view is the second view of `select_action_lookahead`."""
     t, p = tables[0], pieces[0]
     decisions = 0
     for b in range(len(states)):
@@ -76,12 +77,12 @@ def _play_batch(tables, pieces, weights, states, views, work, mask, values):
 
 
 def play_out_with_heuristic(config: Any, states: States, weights: Sequence[Any] | None = None) -> int:
-    """Play game records, (B,), to the end in place by the heuristic; return the number of actions.
+    """Play game records, (B,), to the end in place with the heuristic; return the number of actions.
 
     Args:
         config: a configuration with the component file of the games.
         states: game records, (B,).
-        weights: weights of each of the four seats; default: those of playouts.
+        weights: weights for each of the four seats; default: the weights used in playouts.
     """
     heuristic, spec = heuristic_of(config), spec_of(config)
     ids = spec.num_actions(config)

@@ -4,22 +4,21 @@ Search players, supervised pretraining and the heuristic player are written once
 functions below. The dtype of the game record selects the game's implementation (`helsinki_env.engine.overloads`):
 
 - `reset_view(v, key)`: reset the cached content of a view; `key`, uint64, seeds its random numbers.
-- `view_index(w, g, seat, views)`: index, among all views of a search, of the view for a seat's current board. It is the
-  seat's own view, unless extra views cache earlier boards.
-- `select_action(t, p, w, g, v, mask, values, every)`: quickly find the best legal action of the seat to move. Writes
-  the value of each legal action to `values`, float64 (ids,). Values are comparable only with each other; all legal
-  actions need a value only if `every` is set.
-- `select_action_lookahead(t, p, w, g, v, u, work, mask, values)`: the same with look-ahead, as the heuristic plays.
-  Scratch: `u`, a second view, and `work`, an array of one record.
-- `write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares)`: every seat's win probability, float64
-  (4,); they sum to 1. `lead` is the number of points that equal one unit of the logistic model in the last turn.
-  `lead_growth` is the growth of that number with the square root of the turns left.
+- `view_index(w, g, seat, views)`: return the index, among all views of a search, of the view for a seat's current
+  board. It is the seat's own view unless extra views cache earlier boards.
+- `select_action(t, p, w, g, v, mask, values, every)`: return the best legal action of the seat to move, based on a fast
+  evaluation. Write the value of each legal action to `values`, float64 (ids,). Values are comparable only with each
+  other. Some legal actions may be left without a value unless `every` is set.
+- `select_action_lookahead(t, p, w, g, v, u, work, mask, values)`: the same with look-ahead, as used by the heuristic
+  player. Scratch: `u`, a second view, and `work`, an array of one record.
+- `write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares)`: write every seat's win probability,
+  float64 (4,); they sum to 1. The logistic model has `lead` + `lead_growth` * sqrt(turns left) points per unit.
 
-`t` is the record of the component file's tables, `p` that of the heuristic's `pieces`, `w` the weights. `g` is a game
-reconstructed from the observation of the seat that searches, or a determinization of it in a playout. `v` is a view,
-the scratch record of a seat; its `turns` is the number of turns left.
+`t` is the record of the component file's tables, `p` the record of the heuristic's `pieces`, and `w` the weights. `g`
+is a game reconstructed from the observation of the searching seat, or a determinization of it in a playout. `v` is a
+view, the scratch record of a seat; its field `turns` is the number of turns left.
 
-A game defines `HEURISTIC` in `agents/<name of the game>/heuristic_api.py`. A game without one uses random play.
+A game defines `HEURISTIC` in `agents/<name of the game>/heuristic_api.py`. Games without a heuristic use random play.
 """
 
 from __future__ import annotations
@@ -65,17 +64,18 @@ class MonteCarloSettings:
     """Settings of the search players.
 
     Attributes:
-        turns: number of own turns of a playout, before the evaluation.
-        lead: points per unit of the logistic model of winning in the last turn.
-        lead_growth: growth of that number with the square root of the turns left.
+        turns: number of turns of the searching seat that a playout covers before the evaluation.
+        lead: points per unit of the logistic model of win probabilities in the last turn.
+        lead_growth: factor on the square root of the turns left, a term that is added to `lead`.
         arms: number of candidate actions, as a multiple of the square root of the budget (flat search).
-        trust: weight of the heuristic's value, in simulations (flat search).
-        explore: weight of the exploration bonus (tree).
-        temperature: difference in points that makes an action e times as probable in the prior (tree).
-        widen: exponent of the visits that limits the number of children of a node (tree).
-        widen_others: the same for nodes of other seats (tree).
-        catch_up: fraction of the remaining simulations that the second most visited action is assumed to gain. The
-            search stops if that cannot change the result; 1: it stops only when the result is certain (tree).
+        trust: weight of the heuristic's value, as a number of simulations (flat search).
+        explore: weight of the exploration bonus (tree search).
+        temperature: difference in points that makes an action e times as probable in the prior (tree search).
+        widen: exponent of the visit count that limits the number of children of a node (tree search).
+        widen_others: the same for nodes of other seats (tree search).
+        catch_up: fraction of the remaining simulations that the second most visited action is assumed to receive. The
+            search stops if they cannot change the result. With 1, it stops only when the result is certain (tree
+            search).
     """
 
     turns: float = 3.0
@@ -95,7 +95,7 @@ SETTINGS_DTYPE = np.dtype((np.record, [(item.name, np.float64) for item in field
 
 
 def settings_record(settings: MonteCarloSettings) -> npt.NDArray[Any]:
-    """Return settings as an array of one record, shape (1,), dtype `SETTINGS_DTYPE`."""
+    """Return the settings as an array of one record, shape (1,), dtype `SETTINGS_DTYPE`."""
     record = np.zeros(1, SETTINGS_DTYPE)
     for item in fields(MonteCarloSettings):
         record[item.name] = getattr(settings, item.name)
@@ -116,26 +116,26 @@ reset_view = OverloadedKernel("reset_view")
 view_index = OverloadedKernel("view_index", _own_view)
 """Return the index of the view for a seat's current board."""
 select_action = OverloadedKernel("select_action")
-"""Return the best legal action by a quick evaluation."""
+"""Return the best legal action according to a fast evaluation."""
 select_action_lookahead = OverloadedKernel("select_action_lookahead")
-"""Return the best legal action by an evaluation with look-ahead."""
+"""Return the best legal action according to an evaluation with look-ahead."""
 write_win_probabilities = OverloadedKernel("write_win_probabilities")
 """Write every seat's win probability."""
 
 
 @dataclass(frozen=True)
 class Heuristic:
-    """A game's heuristic interface, apart from its kernels.
+    """A game's heuristic interface, except for its kernels.
 
     Attributes:
         weights: weights of the heuristic; a frozen dataclass of floats.
-        quick: weights of playouts.
-        pieces: function from a configuration to an array of one record, the lookup data of the kernels.
-        new_views: function from a count to that many blank views, (count,).
+        quick: weights used in playouts.
+        pieces: function that returns the lookup data of the kernels for a configuration, as an array of one record.
+        new_views: function that returns the given number of blank views, (count,).
         settings: settings of the search players.
         not_tuned: names of weights that tuning changes only on request.
-        boards: number of views per seat for boards that `view_index` finds again; 0: none.
-        trials: weights of the actions that search players simulate; None: those of playouts.
+        boards: number of extra views per seat, in which `view_index` caches earlier boards.
+        trials: weights that search players use in their simulations; None uses `quick`.
     """
 
     weights: Any
@@ -150,12 +150,15 @@ class Heuristic:
 
 @lru_cache(maxsize=8)
 def _weights_dtype(kind: type[Any]) -> np.dtype[Any]:
-    """Return the dtype of a class, always the same object: Numba takes ten times as long to recognize an equal one."""
+    """Return the record dtype of a weights class.
+
+    Always return the same object, because Numba takes ten times as long to recognize an equal dtype.
+    """
     return np.dtype((np.record, [(item.name, np.float64) for item in fields(kind)]))
 
 
 def weights_record(weights: Any) -> npt.NDArray[Any]:
-    """Return weights as an array of one record, shape (1,)."""
+    """Return the weights as an array of one record, shape (1,)."""
     record = np.zeros(1, _weights_dtype(type(weights)))  # type: ignore[arg-type]  # a type is hashable
     for item in fields(weights):
         record[item.name] = getattr(weights, item.name)
@@ -172,7 +175,7 @@ def onset(turns, patience, steepness):
 
 @kernel
 def points_to_probabilities(shares, players, unit):
-    """Replace expected points by win probabilities of a logistic model, in place; `unit`: points per unit."""
+    """Convert expected points to win probabilities of a logistic model, in place; `unit`: points per unit."""
     highest = shares[0]
     for seat in range(1, players):
         highest = max(highest, shares[seat])
@@ -189,7 +192,7 @@ def points_to_probabilities(shares, players, unit):
 
 @dataclass(frozen=True)
 class NoWeights:
-    """Weights of random play: a placeholder, because records cannot be empty."""
+    """Weights for random play: a placeholder, because records cannot be empty."""
 
     nothing: float = 0.0
 
@@ -218,7 +221,7 @@ def _select_random_lookahead(t, p, w, g, v, u, work, mask, values):
 
 @kernel
 def _write_rank_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
-    """Write win probabilities: the leading seats share the win; an unfinished game counts by its current ranks."""
+    """Write win probabilities by current rank, even in unfinished games: the leading seats share the win."""
     winners = 0
     for seat in range(g.players):
         winners += rank_of(t, g, seat) == 0
@@ -238,13 +241,13 @@ def _chance_views(count: int) -> npt.NDArray[Any]:
 
 @lru_cache(maxsize=8)
 def _by_chance(dtype: np.dtype[Any]) -> Heuristic:
-    """Return the random-play heuristic for the record dtype of a game without one."""
+    """Return the random-play heuristic for the record dtype of a game that defines no heuristic."""
     select_action.implements(dtype, _select_random)
     select_action_lookahead.implements(dtype, _select_random_lookahead)
     write_win_probabilities.implements(dtype, _write_rank_probabilities)
     nothing = np.zeros(1, np.dtype((np.record, [("nothing", np.float64)])))
-    # Random play rates all actions equally: search all of them, give little weight to rarely tried ones, and search
-    # until the result cannot change.
+    # Random play rates all actions equally: search all of them, explore widely, and stop only when the result is
+    # certain.
     settings = MonteCarloSettings(turns=1e9, arms=1e9, explore=2.0, widen=1.0, widen_others=1.0, catch_up=1.0)
     return Heuristic(NoWeights(), NoWeights(), lambda config: nothing, _chance_views, settings)
 

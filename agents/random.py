@@ -1,6 +1,6 @@
-"""Players that act at random: always, or with a fixed probability instead of another player.
+"""Players that act at random, either always or with a fixed probability in place of another player's action.
 
-Epsilon-random players give opponents of any strength between two players: ``epsilon:0.2:heuristic`` is weaker than
+Epsilon-random players provide opponents of intermediate strength: ``epsilon:0.2:heuristic`` is weaker than
 ``heuristic`` and stronger than ``random``.
 """
 
@@ -21,7 +21,7 @@ __all__ = ["EpsilonPlayer", "RandomPlayer", "make_epsilon_player"]
 
 
 class RandomPlayer:
-    """Play uniformly at random; the weakest baseline."""
+    """Player that acts uniformly at random, the weakest baseline."""
 
     name = "random"
 
@@ -32,7 +32,7 @@ class RandomPlayer:
 
 
 class EpsilonPlayer(PlayerWrapper):
-    """Take a uniformly random legal action with a fixed probability, otherwise that of another player.
+    """Take a uniformly random legal action with a fixed probability, and another player's action otherwise.
 
     Args:
         player: the other player.
@@ -50,7 +50,7 @@ class EpsilonPlayer(PlayerWrapper):
         action_mask = action_masks("action_mask", action_mask)
         keys = key_array("keys", keys, len(action_mask))
         actions = self.wrapped_actions(observation, action_mask, keys, histories)
-        streams = keys.copy()  # further random numbers, independent of those of the other player
+        streams = keys.copy()  # more random numbers, independent of those of the other player
         part = (next_keys(streams) >> np.uint64(11)).astype(np.float64) / 2.0**53
         drawn = np.flatnonzero(part < self.epsilon)
         if len(drawn):
@@ -59,7 +59,10 @@ class EpsilonPlayer(PlayerWrapper):
 
 
 def make_epsilon_player(argument: str, config: Any) -> EpsilonPlayer:
-    """Return the player ``epsilon:PROBABILITY:PLAYER``, given the text after the first colon; or PlayerError."""
+    """Create the player ``epsilon:PROBABILITY:PLAYER`` from the text after the first colon.
+
+    Raise PlayerError if the text is invalid.
+    """
     number, _, player = argument.partition(":")
     try:
         epsilon = float(number)

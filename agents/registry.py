@@ -5,9 +5,9 @@ A package registers its own player with an entry point in the group ``helsinki.p
     [project.entry-points."helsinki.players"]
     mine = "my_package.players:make"
 
-``make(argument: str, config)`` returns the player, given the text after the colon and the configuration of the game.
-Without a package, use ``my_module:make`` or ``my_module:Player``. The attribute is such a function, a player, or a
-class of players without constructor arguments. The module must be importable or in the working directory.
+``make(argument: str, config)`` returns the player, given the text after the colon and the game configuration. Without a
+package, use ``my_module:make`` or ``my_module:Player``. The attribute is such a function, a player, or a player class
+whose constructor needs no arguments. The module must be importable or in the working directory.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ENTRY_POINT_GROUP = "helsinki.players"
 
 #: Maximum number of simulations per action.
 MAX_SIMULATIONS = 1_000_000
-#: Factories of the built-in players, imported on first use: PyTorch takes seconds.
+#: Factories of the built-in players, imported on first use because importing PyTorch takes seconds.
 _OWN = {
     "random": "helsinki_env.agents.registry:_make_random",
     "greedy": "helsinki_env.agents.registry:_make_greedy",
@@ -56,9 +56,9 @@ _OWN = {
 
 
 _RUNS_CODE = "runs code on this machine"
-#: Built-in players that a file from a third party must not select without the user's consent, with the reason.
+#: Built-in players that third-party files must not select without the user's consent, each with the reason.
 _GUARDED = {"program": _RUNS_CODE, "llm": "calls a language model at your expense"}
-#: Wrappers, such as ``forced:ACTION:PLAYER`` and ``counted:PLAYER``: number of words before the inner name.
+#: Number of words before the inner player's name in wrappers, such as ``forced:ACTION:PLAYER``.
 _WRAPPING = {"forced": 2, "counted": 1, "epsilon": 2}
 #: Maximum depth of nested wrappers.
 _MOST_WRAPPING = 16
@@ -78,7 +78,7 @@ def _make_greedy(argument: str, config: Any) -> Player:
 
 
 def _game_module(name: str, config: Any) -> Any:
-    """Import the module of a player that is specific to the configuration's game."""
+    """Import a player's module for the configuration's game."""
     game = spec_of(config).name
     module = f"helsinki_env.agents.{game}.{name}"
     if find_spec(f"helsinki_env.agents.{game}") is None or find_spec(module) is None:
@@ -121,7 +121,7 @@ def _budget(name: str, argument: str) -> int:
 
 
 def parse_simulations(text: str) -> int | None:
-    """Parse a decimal number of simulations; None if it is invalid or above the limit."""
+    """Parse a decimal number of simulations; return None if it is invalid or above the limit."""
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_SIMULATIONS))
     return int(text) if digits and 1 <= int(text) <= MAX_SIMULATIONS else None
 
@@ -141,15 +141,15 @@ def player_names() -> list[str]:
 
 
 def make_player(spec: str, config: Any = None) -> Player:
-    """Create the player of a spec, ``name`` or ``name:argument``.
+    """Create a player from its spec, ``name`` or ``name:argument``.
 
     Args:
-        spec: such as ``"random"``, ``"heuristic"``, ``"ismcts:400"``, ``"net:runs/best"`` (a trained checkpoint),
-            ``"program:./bot"`` or ``"my_module:Player"``.
-        config: configuration of the games to play; default: the default configuration.
+        spec: player spec, such as ``"random"``, ``"heuristic"``, ``"ismcts:400"``, ``"net:runs/best"`` (a trained
+            checkpoint), ``"program:./bot"`` or ``"my_module:Player"``.
+        config: game configuration; None uses the default configuration.
 
     Raises:
-        PlayerError: for an unknown name or an invalid argument.
+        PlayerError: if the name is unknown or the argument is invalid.
         MissingExtraError: if the player needs an optional dependency that is not installed, such as PyTorch.
     """
     if not isinstance(spec, str) or not spec.strip():
@@ -179,14 +179,14 @@ def is_code(spec: str) -> bool:
     """Return whether a player spec runs code: a program, or an attribute of a module outside a registered package.
 
     A language model counts as code, because it spends the user's money. Accept such specs only from the user, not from
-    files of third parties.
+    third-party files.
     """
     name = innermost_name(spec).partition(":")[0]
     return name in _GUARDED or name not in player_names()
 
 
 def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> None:
-    """Check, before creating players, that a file names no code that the user has not allowed to run.
+    """Check, before players are created, that a file references no code that the user has not allowed to run.
 
     Args:
         players: player specs in the file.
@@ -194,13 +194,14 @@ def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> N
         trust: whether the user has allowed the code to run.
 
     Raises:
-        PlayerError: if a spec runs code; names the file, the player and the option that allows it.
+        PlayerError: if a spec runs code without permission; the message names the file, the player and the option that
+            allows it.
     """
     for player in players:
         if trust or not isinstance(player, str) or not is_code(player):
             continue
         name, _, argument = innermost_name(player).partition(":")
-        # Look up only the first part of a module's name: looking up `a.b` runs `a`.
+        # Look up only the first part of a module's name: looking up `a.b` imports `a`.
         if name in _GUARDED or (argument and _find_module(name.partition(".")[0]) is not None):
             does = _GUARDED.get(name, _RUNS_CODE)
             raise PlayerError(
@@ -211,12 +212,12 @@ def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> N
 
 
 def innermost_name(spec: str) -> str:
-    """Return the name of the innermost player, without wrappers (``counted:``)."""
+    """Return the name of the innermost player, without wrappers such as ``counted:``."""
     return _unwrapped(spec)[0]
 
 
 def _unwrapped(spec: str) -> tuple[str, int]:
-    """Return the name of the innermost player and the number of wrappers."""
+    """Return the name of the innermost player and the number of its wrappers."""
     wrapped, count = spec.strip(), 0
     while before := _WRAPPING.get(wrapped.partition(":")[0], 0):
         wrapped, count = ":".join(wrapped.split(":", before)[before:]).strip(), count + 1
@@ -224,7 +225,7 @@ def _unwrapped(spec: str) -> tuple[str, int]:
 
 
 def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
-    """Return the files that a player is loaded from; the player depends on their content."""
+    """Return the files that a player is loaded from and whose content determines its actions."""
     name, _, argument = innermost_name(spec).partition(":")
     if name == "program":
         from helsinki_env.agents.program.player import program_files
@@ -241,7 +242,7 @@ def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
 
 
 def files_digest(spec: str, config: Any = None) -> str | None:
-    """Return the digest, 64 hexadecimal digits, of the files that a player is loaded from, or None without files."""
+    """Return the digest (64 hexadecimal digits) of the files that a player is loaded from; None if it has none."""
     contents = [path.read_bytes() for path in player_files(spec, config) if is_file(path)]
     return hashlib.sha256(b"".join(contents)).hexdigest() if contents else None
 
@@ -264,7 +265,7 @@ def _factory(name: str, argument: str) -> Callable[[str, Any], Any]:
 
 
 def _find_module(module: str) -> ModuleSpec | None:
-    """Return the spec of a module, also of one in the working directory; None if it does not exist."""
+    """Return the spec of a module, which may be in the working directory; None if it does not exist."""
     if not all(part.isidentifier() for part in module.split(".")):
         return None
     if getcwd() not in sys.path:
@@ -276,7 +277,7 @@ def _find_module(module: str) -> ModuleSpec | None:
 
 
 def _make_from_module(module: str, argument: str, config: Any) -> Player:
-    """Create the player of ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT``."""
+    """Create the player ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT``."""
     attribute, _, rest = argument.partition(":")
     called = short_repr(module + ":" + argument)
     with converted_player_errors(called, "cannot be loaded"):

@@ -1,7 +1,7 @@
-"""Replaced actions: invalid actions of a player that were replaced by random legal ones and counted.
+"""Replaced actions: a player's illegal, late or missing actions, which are counted and replaced by random legal ones.
 
 A player that counts them has an attribute `replaced_actions`. ``counted:PLAYER`` replaces and counts the illegal
-actions of any player. For other players an illegal action ends the match with an error that names the player.
+actions of any player. For other players, an illegal action ends the match with an error that names the player.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ReplacedActions(NamedTuple):
     Attributes:
         illegal: illegal or unreadable actions.
         late: actions that exceeded the time limit.
-        failed: actions that were due after the player's program had exited.
+        failed: missing actions, for example after the player's program has exited.
     """
 
     illegal: int = 0
@@ -40,7 +40,7 @@ class ReplacedActions(NamedTuple):
     failed: int = 0
 
     def add(self, other: ReplacedActions, sign: int = 1) -> ReplacedActions:
-        """Return the sum of both, or the difference for sign -1."""
+        """Return the sum of both, or their difference if `sign` is -1."""
         return ReplacedActions(*(one + sign * more for one, more in zip(self, other, strict=True)))
 
     def to_dict(self) -> dict[str, int]:
@@ -49,7 +49,7 @@ class ReplacedActions(NamedTuple):
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> ReplacedActions:
-        """Return the counts found in a mapping that may have other keys."""
+        """Create an instance from a mapping that may have other keys."""
         return cls(**{kind: data[kind] for kind in cls._fields if kind in data})
 
     @property
@@ -59,7 +59,7 @@ class ReplacedActions(NamedTuple):
 
 
 def replacement_warnings(player: str, counts: ReplacedActions, where: str = "") -> list[str]:
-    """Return a list with a warning about replaced actions, empty without any.
+    """Return a list with a warning about replaced actions, or an empty list if there are none.
 
     Args:
         player: name of the player.
@@ -72,7 +72,7 @@ def replacement_warnings(player: str, counts: ReplacedActions, where: str = "") 
 
 
 def run_replacement_warnings(times: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the warnings of a run, from its times (`helsinki_env.evaluation.arena.store.RunFolder.times`)."""
+    """Return the warnings of a run, given its times (`helsinki_env.evaluation.arena.store.RunFolder.times`)."""
     return [
         line
         for one in times
@@ -87,7 +87,7 @@ def replaced_actions_of(player: Player) -> ReplacedActions:
 
 
 class CountedPlayer(PlayerWrapper):
-    """Replace the illegal actions of a player by uniformly random legal ones.
+    """Wrapper that replaces a player's illegal actions with uniformly random legal ones.
 
     Args:
         player: the wrapped player.
@@ -119,5 +119,5 @@ class CountedPlayer(PlayerWrapper):
 
 
 def make_counted_player(argument: str, config: Any) -> CountedPlayer:
-    """Return the player ``counted:PLAYER``, given the text after the first colon."""
+    """Create the player ``counted:PLAYER`` from the text after the first colon."""
     return CountedPlayer(make_player(argument, config))

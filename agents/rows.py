@@ -33,7 +33,7 @@ class PlayerInputs(NamedTuple):
 
 @kernel
 def first_invalid_mask(tables, states, masks, legal):
-    """Return the index of the first row of `masks` that is invalid, empty or allows an illegal action, or their number.
+    """Return the first row of `masks` that is invalid, empty or allows an illegal action; `len(states)` if none does.
 
     `legal`: scratch, int8 (ids,).
     """
@@ -53,7 +53,8 @@ def first_invalid_mask(tables, states, masks, legal):
 def validate_inputs(config: Any, observation: Any, action_mask: Any, keys: Any = None) -> PlayerInputs:
     """Validate the inputs of a player and return them with the reconstructed states.
 
-    `action_mask` may omit legal actions. `keys` default to zeros. Raises ObservationError or ArrayError (ValueErrors).
+    `action_mask` may omit legal actions. `keys` default to zeros. Raises ObservationError or ArrayError, which are
+    subclasses of ValueError.
     """
     states = states_from_observations(config, observation)
     rows, ids = len(states), spec_of(config).num_actions(config)
@@ -72,7 +73,7 @@ def validate_inputs(config: Any, observation: Any, action_mask: Any, keys: Any =
 
 
 def validate_masks_and_keys(config: Any, observation: Any, action_mask: Any, keys: Any) -> tuple[Int8Array, KeyArray]:
-    """Return contiguous masks and keys, for players that reconstruct states later; ArrayError if they are invalid."""
+    """Return contiguous masks and keys for players that reconstruct states later; raise ArrayError if invalid."""
     masks = action_masks("action_mask", action_mask, None, spec_of(config).num_actions(config))
     found = np.shape(observation)[:1]
     if found != (len(masks),):
@@ -81,12 +82,12 @@ def validate_masks_and_keys(config: Any, observation: Any, action_mask: Any, key
 
 
 def forced_and_open(action_mask: Int8Array) -> tuple[Int64Array, Int64Array]:
-    """Return the first legal action of each row, int64 (B,), and the rows with more than one, int64 (k,)."""
+    """Return the first legal action of each row, int64 (B,), and the rows with several legal actions, int64 (k,)."""
     return np.argmax(action_mask, axis=1), np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)
 
 
 def validate_extra_actions(also: Any, mask: Int8Array) -> Int64Array | None:
-    """Return the extra actions to evaluate, int64 (B,), or None; ArrayError if one is not in the mask, int8 (B, A)."""
+    """Return the extra actions to evaluate, int64 (B,), or None; raise ArrayError if one is not legal in `mask`."""
     if also is None:
         return None
     actions = integer_array("also", also, (len(mask),), 0, mask.shape[1] - 1)

@@ -1,13 +1,13 @@
-"""Compare estimators of the effect of an action, on simulated games with known effects and on real games.
+"""Compare estimators of a board action's effect on simulated games with known effects and on real games.
 
-    python -m benchmarks.effect_estimators                        # 200 simulated studies of every kind: half an hour
+    python -m benchmarks.effect_estimators                        # 200 simulated studies of each kind: half an hour
     python -m benchmarks.effect_estimators runs/balance/screen    # a tournament in which seats were denied actions
     python -m benchmarks.effect_estimators runs/planted --planted # a run of configs/arena/planted.yaml: known effect
 
 The estimators return how many more games per 100 a seat wins with an action:
 
 - ``least squares``: linear regression of wins on the actions denied to the seat and its opponents;
-- ``winner``: marginal effects in a multinomial logit of the winner, as in the studies;
+- ``winner``: marginal effects in a multinomial logit model of the winner, as in the studies;
 - ``stages``: Plackett-Luce with a separate scale for every stage below the first;
 - ``whole``: Plackett-Luce of whole rankings, as in earlier studies.
 """
@@ -38,13 +38,13 @@ from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests.support.screens import KINDS, simulated, true_effects
 
 Array = npt.NDArray[np.float64]
-_APART = 10**6  # distance between the block numbers of matchups, which have different deals
+_APART = 10**6  # offset between the deal numbers of matchups, which use different deals
 Estimator = Callable[[AblationGames], tuple[Array, Array]]
 """Function that returns effects, float64 (A,), and their covariance, float64 (A, A)."""
 
 
 def linear(study: AblationGames) -> tuple[Array, Array]:
-    """Estimate effects by least squares."""
+    """Estimate effects with least squares."""
     seats = study.denied.shape[1]
     found = least_squares(contrasts(study.denied), 100.0 * (fractional_wins(study.places) - 1 / seats), study.block)
     assert found is not None
@@ -52,19 +52,19 @@ def linear(study: AblationGames) -> tuple[Array, Array]:
 
 
 def winner(study: AblationGames) -> tuple[Array, Array]:
-    """Estimate effects by a multinomial logit of the winner."""
+    """Estimate effects with a multinomial logit model of the winner."""
     found = estimate_win_effects(study)
     return found.power, found.covariance
 
 
 def whole(study: AblationGames) -> tuple[Array, Array]:
-    """Estimate effects by Plackett-Luce of whole rankings."""
+    """Estimate effects with a Plackett-Luce model of whole rankings."""
     found = estimate_win_effects(study, depth=None)
     return found.power, found.covariance
 
 
 def stages(study: AblationGames) -> tuple[Array, Array]:
-    """Estimate effects by Plackett-Luce with a scale for every stage below the first."""
+    """Estimate effects with a Plackett-Luce model that has a scale for each stage below the first."""
     seats = study.denied.shape[1]
     features = ablation_features(study)
     game, order, part = orders_of_finish(study.places)
@@ -72,7 +72,7 @@ def stages(study: AblationGames) -> tuple[Array, Array]:
     k, scales = features.shape[2], max(seats - 2, 0)
 
     def scores(x: Array) -> tuple[float, Array]:
-        """Return the negative log-likelihood, and the gradient of each ranking, float64 (N, K + scales)."""
+        """Return the negative log-likelihood and the gradient of each ranking, float64 (N, K + scales)."""
         theta, value = x[:k], 0.0
         gradient = np.zeros((len(ordered), k + scales))
         for stage in range(seats - 1):
@@ -109,7 +109,7 @@ ESTIMATORS: dict[str, Estimator] = {"least squares": linear, "winner": winner, "
 
 
 def simulate(studies: int) -> None:
-    """Print bias, precision and coverage of every estimator for every kind of game."""
+    """Print the bias, precision and coverage of each estimator for each kind of game."""
     power = np.linspace(-0.3, 0.5, 15)
     print("games, seats, estimator: slope of the truth on the estimate, mean standard error, coverage of 95% intervals")
     for kind in KINDS:
@@ -126,7 +126,7 @@ def simulate(studies: int) -> None:
 
 
 def compare(folder: Path) -> None:
-    """Print, for each matchup of a run, the slope of least squares on each estimate and a test of their difference."""
+    """For each matchup of a run, print the slope of least squares on each estimate and test their difference."""
     centre = np.eye(15) - 1 / 15
     print("matchup, estimator: slope of least squares on the estimate, chi-squared of the difference (14 df)")
     for table in load_run(folder):
@@ -144,7 +144,7 @@ def compare(folder: Path) -> None:
 
 
 def planted(folder: Path, studies: int = 100) -> None:
-    """Print the true effect of the planted handicap, and how often the intervals of small studies contain it."""
+    """Print the true effect that was planted, and how often the intervals of small studies contain it."""
     parts = [ablation_games(table) for table in load_run(folder)]
     lacks = [study.denied[:, :, BOARD_ACTIONS.index("two_wild_tiles")] for study in parts]
     won = [fractional_wins(study.places) for study in parts]
@@ -157,7 +157,7 @@ def planted(folder: Path, studies: int = 100) -> None:
     held: dict[str, list[bool]] = {name: [] for name in ESTIMATORS}
     found: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
     for i in range(studies):
-        # Study i has the i-th part of the deals of every matchup.
+        # Study i uses the i-th part of the deals of each matchup.
         own = [study.block * studies // (study.block.max() + 1) == i for study in parts]
         study = AblationGames(
             np.concatenate([lack[chosen][:, :, None] for lack, chosen in zip(lacks, own, strict=True)]),

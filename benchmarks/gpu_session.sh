@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Everything that is worth measuring on a machine with an NVIDIA card, in at most twelve minutes.
+# All measurements worth taking on a machine with an NVIDIA GPU, in at most twelve minutes.
 #
 #   benchmarks/gpu_session.sh OUT [PART ...]
 #
-# Run in the checkout, in an environment with the extra cuda and pytest (PYTHON names another interpreter). Each part has its own
-# time limit and its own file OUT/PART.log, written as results come; a part that fails or runs out of time does not stop the others.
-# DEVICE=cpu runs small versions of the same parts on the processor, which tests the script itself.
+# Run this in the checkout, in an environment with the cuda extra and pytest (PYTHON selects an interpreter). Each part has its
+# own time limit and log, OUT/PART.log, written as results arrive; a part that fails or times out does not stop the others.
+# DEVICE=cpu runs small versions of the same parts on the CPU, which tests the script itself.
 set -uo pipefail
 
 [ $# -ge 1 ] || { sed -n '2,8p' "$0" | cut -c3-; exit 2; }
@@ -23,7 +23,7 @@ fi
 mkdir -p "$out" || exit 2
 failed=0
 
-# measure PART SECONDS COMMAND: Ctrl-C at the end of its time, so that what keeps its work at Ctrl-C does so here.
+# measure PART SECONDS COMMAND: send Ctrl-C when time is up, so that commands that save their work on Ctrl-C do so.
 measure() {
   local part=$1 limit=$2 begin=$SECONDS code
   shift 2
@@ -36,12 +36,12 @@ measure() {
 for part in $parts; do
   case $part in
     machine) measure machine 30 "$python --version; $python -m pip list | grep -iE '^(numpy|numba|torch|triton)'; nproc; nvidia-smi || true" ;;
-    # 100,000 games of each number of players on the card and on the processor: all memory must be the same
+    # 100,000 games for each number of players on the GPU and on the CPU: all memory must be identical
     equal) measure equal 200 "$python -m pytest -q -W ignore -n 6 --dist load -m '' tests/test_cuda.py -k 'a_card_plays or a_card_refuses'" ;;
     speed) measure speed 120 "for game in helsinki copenhagen; do
         $helsinki bench --device $device --game \$game --batches $batches --seconds $seconds --json '$out'/speed-\$game.json; done" ;;
     training) measure training 60 "$python benchmarks/training_speed.py --preset gpu --device $device --rounds $rounds $games" ;;
-    # what one step's kernels take, and what limits the slowest
+    # time of the kernels of one step, and the bottleneck of the slowest kernel
     profile) measure profile 60 "ncu --clock-control none --set basic --kernel-name 'regex:(step|mark|observe)_all' --launch-skip 9 --launch-count 3 \
         $helsinki bench --device $device --batches 65536 --seconds 0.1" ;;
     memcheck) measure memcheck 60 "compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 \

@@ -1,4 +1,4 @@
-"""Validate a position suite by its correlation with ratings from games, and compute the required number of positions.
+"""Validate a position suite by its correlation with game ratings, and compute the required number of positions.
 
 Play a tournament of two-player games, then compare:
 
@@ -26,9 +26,9 @@ from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.markdown import code_span, markdown_table
 
-#: Players below this rating are easy to distinguish and excluded from the second correlation.
+#: Players below this rating are easy to distinguish and are excluded from the second correlation.
 _WEAK = -300.0
-#: Difference to detect in Elo points, and the sum of normal quantiles for 95% confidence and 80% power.
+#: Difference to detect, in Elo points, and sum of the normal quantiles for 95% confidence and 80% power.
 _DIFFERENCE, _QUANTILES = 50.0, 1.96 + 0.84
 _RESAMPLES = 2000
 
@@ -45,9 +45,9 @@ def regrets_of(suite: Suite, player: str, folder: Path) -> FloatArray:
 
 
 def correlations(elo: FloatArray, error: FloatArray, regrets: FloatArray, seed: int) -> dict[str, Any]:
-    """Return the correlations of ratings, (P,), and regrets, (P, N), with bootstrap intervals.
+    """Return the correlations between ratings, (P,), and regrets, (P, N), with bootstrap intervals.
 
-    A resample draws players and positions with replacement, and adds normal errors to the ratings.
+    Each resample draws players and positions with replacement and adds normally distributed errors to the ratings.
     """
     rng, players, positions = np.random.default_rng(seed), len(elo), regrets.shape[1]
     resampled = []
@@ -69,7 +69,7 @@ def correlations(elo: FloatArray, error: FloatArray, regrets: FloatArray, seed: 
 def positions_needed(elo: FloatArray, regrets: FloatArray) -> dict[str, float]:
     """Return the number of positions required to distinguish two players that differ by 50 Elo points.
 
-    The noise is the standard deviation of paired differences, the median over pairs of players within 200 points.
+    The noise is the standard deviation of paired differences, as a median over pairs of players within 200 points.
     """
     slope = -np.polyfit(elo, regrets.mean(axis=1), 1)[0]
     pairs = [(i, j) for i in range(len(elo)) for j in range(i) if abs(elo[i] - elo[j]) < 200]

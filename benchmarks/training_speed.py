@@ -1,15 +1,16 @@
-"""Benchmark training throughput, in alternation with Stable-Baselines3.
+"""Benchmark training throughput, alternating with Stable-Baselines3.
 
     python benchmarks/training_speed.py --help
     python benchmarks/training_speed.py --preset standard --rounds 3
 
-Both learn two-player games with networks of similar size, and with the same numbers of parallel games, epochs and
-samples per minibatch. Both may use all CPU cores. Our learner starts from a trained network, as in most of a run.
+Both learn two-player games with networks of similar size and the same numbers of parallel games, epochs and samples per
+minibatch. Both may use all CPU cores. Our learner starts with a trained network, which is typical of most of a run.
 
-The benchmark counts all steps of the games, like the time steps of Stable-Baselines3, and the steps that a network
-evaluates. Our learner skips steps with a single legal action; Stable-Baselines3 evaluates them and learns from them.
+The benchmark counts all steps of the games, like the timesteps of Stable-Baselines3, and the steps that a network
+evaluates. Our learner skips steps with a single legal action, whereas Stable-Baselines3 evaluates them and learns from
+them.
 
-The preset of a plain network (``--preset gpu``) is measured alone on the chosen device.
+A preset with a plain network (``--preset gpu``) is measured on its own on the selected device.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from helsinki_env.agents.net.network import Network
     from helsinki_env.training.preset import Preset
 
-#: Run one update; return the number of steps, the number of evaluated steps, and the time by activity.
+#: Function that runs one update; returns the numbers of steps and of evaluated steps, and the time by activity.
 Update = Callable[[], tuple[int, int, dict[str, float]]]
 
 
@@ -60,10 +61,10 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
     learner = PPO(network, stage, config, seed, no_opponent, uses_bfloat16(preset.precision, device))
 
     def update() -> tuple[int, int, dict[str, float]]:
-        torch.set_num_threads(1)  # one CPU core plays, the other learns
+        torch.set_num_threads(1)  # one CPU core plays while another learns
         before = learner.decisions
         progress = learner.update()
-        learner.wait_for_rollout()  # which would otherwise slow the other learner
+        learner.wait_for_rollout()  # a running rollout would slow the other learner
         return config.num_envs * config.num_steps, learner.decisions - before, progress.seconds
 
     return update
@@ -105,13 +106,13 @@ def main(
     device: Literal["auto", "cpu", "cuda"] = "auto",
     games: int | None = None,
 ) -> None:
-    """Measure training throughput, in alternation with MaskablePPO of Stable-Baselines3.
+    """Measure training throughput, alternating with MaskablePPO from Stable-Baselines3.
 
     Args:
-        preset: name in configs/training or path of a YAML file; source of the numbers of games, steps and epochs.
+        preset: name in configs/training or path of a YAML file, which sets the numbers of games, steps and epochs.
         checkpoint: initial network of our learner; default: net:first.
         rounds: number of updates of each learner after a warm-up update. Use an even number, because games last about
-            two updates, and the cost of a step varies over a game.
+            two updates and the cost of a step varies during a game.
         seed: random seed of weights and games.
         device: device of a plain network; auto selects a GPU if PyTorch finds one.
         games: number of parallel games of a plain network; default: that of the preset.
@@ -171,7 +172,7 @@ def main(
 
 
 def _measure_plain(preset: Preset, rounds: int, seed: int, device: str, games: int | None) -> None:
-    """Measure playing and learning of a plain network on a device."""
+    """Measure play and learning with a plain network on a device."""
     with requires_extra("train"):
         import torch
 

@@ -1,12 +1,12 @@
-"""A seat's view of its own board, cached while the board is unchanged, and the gain of tiles on it.
+"""A seat's view of its own board, cached until the board changes, and the gain from placing tiles on it.
 
-Value of a board: a line (row or column) with m empty cells is assumed to be full at the end with probability q^(m^d). q
-shrinks as the game runs out and is 0 in the last turn; d is the weight `line_depth`. The gain in expected points of a
-few more cells in a line, with or without a brick, is then a table look-up.
+A line (row or column) with m empty cells is assumed to be full at the end of the game with probability q^(m^d). The
+value of q decreases during the game and is 0 in the last turn; d is the weight `line_depth`. The gain in expected
+points from filling a few more cells of a line, with or without a brick, is therefore a table lookup.
 
-Here and in the other kernels of this package `t` is the record of the component file's tables and `p` the record of
-`piece_table`. `w` are the weights (`helsinki_env.agents.copenhagen.weights`). `g` is a game reconstructed from the
-observation of the acting seat, or a determinization of it in a playout. `v` is a scratch record of dtype `VIEW_DTYPE`.
+In all kernels of this package, `t` is the record of the component file's tables and `p` the record of `piece_table`.
+`w` are the weights (`helsinki_env.agents.copenhagen.weights`). `g` is a game reconstructed from the observation of the
+acting seat, or a determinization of it in a playout. `v` is a scratch record of dtype `VIEW_DTYPE`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.score import line_points
 from helsinki_env.games.copenhagen.shapes import meeting, placements
 
-#: Numbers of rows and columns, padded by the reach of the largest tile; the gains of the padding are 0.
+#: Numbers of rows and columns of a board.
 ROWS, COLUMNS = 9, 5
 #: Maximum number of cells that a tile adds to a line, plus one.
 ADDED = 6
@@ -38,35 +38,35 @@ VIEW_DTYPE = np.dtype(
     (
         np.record,
         [
-            # key of the analysis below
+            # cache key of the analysis below
             ("of_turns", np.float64),  # -1: empty
             ("filled", np.int64),
             ("bricks", np.int64),
             ("coloured", np.int64, (5,)),
             ("points", np.int64),
             # evaluation
-            ("turns", np.float64),  # turns left after this one, in halves
+            ("turns", np.float64),  # turns left after this one, rounded to halves
             ("later", np.float64),  # factor on later values
             ("coat", np.float64),  # value of a coat of arms
-            ("chance", np.float64, (2, 10)),  # probability of a row and a column to be full at the end, by empty cells
-            ("short", np.float64, (6,)),  # factor of a plan, by missing cards
-            ("expected", np.float64),  # of lines that are not full
+            ("chance", np.float64, (2, 10)),  # probability that a row or column is full at the end, by empty cells
+            ("short", np.float64, (6,)),  # factor on a plan, by number of missing cards
+            ("expected", np.float64),  # expected points of lines that are not full
             ("row_now", np.float64, (ROWS,)),  # expected points
             ("column_now", np.float64, (COLUMNS,)),
-            ("row_gain", np.float64, (ROWS, ADDED, 2)),  # gain by number of cells, without and with a brick
+            ("row_gain", np.float64, (ROWS, ADDED, 2)),  # gain by number of added cells, without and with a brick
             ("column_gain", np.float64, (COLUMNS, ADDED, 2)),
             ("lonely", np.int64),  # empty cells without an empty neighbor: only a white tile fits
             ("overhangs", np.int64),  # number of empty cells directly below a filled one
             ("gap", np.float64, (45,)),  # loss when an empty cell becomes lonely
             ("near", np.int64, (5,)),  # empty cells adjacent to a color
-            ("touch", np.float64, (46,)),  # value by number of these cells
+            ("touch", np.float64, (46,)),  # value of these cells, by their number
             # cached best placements by kind, alone and touching its own color
             ("known", np.int8, (20,)),
             ("best", np.float64, (20, 2)),  # gain
             ("place", np.int64, (20, 2)),  # orientation and cell as in PLACE; -1: none
             # cards, changed during evaluation
             ("hand", np.int64, (5,)),
-            ("plan", np.float64, (5, HAND_CAPACITY)),  # value of the best building by number of cards of a color
+            ("plan", np.float64, (5, HAND_CAPACITY)),  # value of the best build, by number of cards of a color
         ],
     )
 )
@@ -75,7 +75,7 @@ PIECES_DTYPE = np.dtype(
     (
         np.record,
         [
-            ("in_row", np.int64, (160, 5)),  # cells by row of the bounding box
+            ("in_row", np.int64, (160, 5)),  # number of cells by row of the bounding box
             ("in_column", np.int64, (160, 5)),
             ("brick_row", np.int64, (160,)),
             ("brick_column", np.int64, (160,)),
@@ -114,13 +114,13 @@ def _piece_table(components: Components) -> npt.NDArray[Any]:
 
 @kernel
 def reset_view(v, key):
-    """Clear a cached view. It needs no random numbers, so `key` is unused."""
+    """Clear a cached view; `key` is unused because the view needs no random numbers."""
     v.of_turns = -1.0
 
 
 @kernel
 def turns_left(t, w, g):
-    """Return the turns of a seat after this one, in halves, from the draw pile or the leader's distance to the goal.
+    """Estimate the turns left after this one, in halves, from the draw pile or the leader's distance to the goal.
 
     The End of Game card can be anywhere among the last cards, so half of these are expected to be drawn.
     """
@@ -139,7 +139,7 @@ def turns_left(t, w, g):
 
 @kernel
 def analyze_board(t, w, g, seat, v):
-    """Analyze the board of a seat, unless cached: turns left and values of lines."""
+    """Compute the turns left and the values of lines for a seat's board, unless they are cached."""
     turns = turns_left(t, w, g)
     same = v.of_turns == turns and v.filled == g.filled[seat] and v.bricks == g.bricks[seat]
     for colour in range(5):
@@ -198,7 +198,10 @@ def _line_worth(t, w, v, way, line, missing, brick, high):
 
 @kernel
 def _analyze_line(t, w, v, way, line, high, gains):
-    """Write the gains of more cells in a line; return its expected points. `high`: rows between it and the top tile."""
+    """Write the gains from filling more cells of a line and return its expected points.
+
+    `high`: number of rows between the line and the highest tile.
+    """
     cells = LEFT << line if way else GROUND << 5 * line
     missing, brick = (9 if way else 5) - popcount(v.filled & cells), v.bricks & cells != 0
     reduction = w.closed ** popcount(v.lonely & cells)
@@ -217,7 +220,7 @@ def _analyze_line(t, w, v, way, line, high, gains):
 
 @kernel
 def _analyze_lines(t, w, v):
-    """Compute the values of lines, the gain of more cells in them, and the loss of an enclosed empty cell."""
+    """Compute the values of lines, the gain from filling more of their cells, and the loss from enclosing a cell."""
     v.expected = 0.0
     for cell in range(45):
         v.gap[cell] = 0.0
@@ -235,16 +238,16 @@ def _analyze_lines(t, w, v):
             v.gap[5 * y + x] += (1.0 - w.closed) * v.column_now[x]
 
 
-#: Gain of reaching the goal, which wins the game.
+#: Gain from reaching the goal, which wins the game.
 WIN = 40.0
-#: Practical maximum of the points of one tile; `WIN` is only considered within this distance of the goal.
+#: Practical maximum of the points from one tile; `WIN` is considered only within this distance of the goal.
 _REACH = 10
 _RIGHT = np.int64(int(LEFT) << 4)
 
 
 @kernel
 def _cells_gain(t, w, v, cells, bricks):
-    """Return the gain of cells apart from their lines: coats, holes, adjacent edges, reaching the goal."""
+    """Return the gain from filling cells, except for their lines: coats, holes, adjacent edges, reaching the goal."""
     after = v.filled | cells
     empty = BOARD & ~after
     gain = v.coat * popcount(cells & t.coats)
@@ -262,7 +265,7 @@ def _cells_gain(t, w, v, cells, bricks):
 
 @kernel
 def placement_gain(t, p, w, v, kind, piece, corner):
-    """Return the gain of a tile at a position, without the hand. Coats of arms count as future rewards."""
+    """Return the gain from a tile at a position, excluding the hand; coats of arms count as future rewards."""
     y, x = corner // 5, corner % 5
     gain = 0.0
     for i in range(t.height[piece]):
@@ -283,16 +286,16 @@ def placement_gain(t, p, w, v, kind, piece, corner):
 
 @kernel
 def _reopened(w, gain, now):
-    """Return the gain of a cell in a line whose value was reduced because of that cell."""
+    """Return the gain from filling a lonely cell, which also restores the reduced value of its line."""
     return (gain + now) / max(w.closed, 0.01) - now
 
 
 @kernel
 def white_gain(t, w, v, cell):
-    """Return the gain of a white tile on a cell."""
+    """Return the gain from placing a white tile on a cell."""
     cells = np.int64(1) << cell
     row, column = v.row_gain[cell // 5, 1, 0], v.column_gain[cell % 5, 1, 0]
-    if v.lonely & cells:  # only a white tile fits: the values of its lines were reduced
+    if v.lonely & cells:  # only a white tile fits, so the values of its lines were reduced
         row, column = _reopened(w, row, v.row_now[cell // 5]), _reopened(w, column, v.column_now[cell % 5])
     gain = row + column + _cells_gain(t, w, v, cells, np.int64(0))
     for colour in range(5):
@@ -304,7 +307,7 @@ def white_gain(t, w, v, cell):
 
 @kernel
 def remember_placements(t, p, w, v, kind):
-    """Find the best placements of a tile, alone and touching its own color, unless cached."""
+    """Find and cache the best placements of a tile, both alone and touching its own color."""
     if v.known[kind]:
         return
     v.known[kind] = 1

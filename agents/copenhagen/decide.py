@@ -1,4 +1,7 @@
-"""Values of the heuristic, phase by phase: an action is worth the board and hand after the best rest of the turn."""
+"""Action values of the heuristic by phase.
+
+An action is worth as much as the board and hand after the best continuation of the turn.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _FALLBACK = 0.1 * ILLEGAL_VALUE
 
 @kernel
 def _after_card(t, w, g, v, slot):
-    """Return the value of the hand with a card of the display."""
+    """Return the value of the hand after taking a card from the display."""
     colour = np.int64(g.display[slot])
     v.hand[colour] += 1
     value = limited_value(t, w, v)
@@ -43,7 +46,7 @@ def _after_card(t, w, g, v, slot):
 
 @kernel
 def _and_more(t, p, w, g, v, slot, more):
-    """Return the value of the hand with two new cards if the turn continues with another card or a build."""
+    """Return the value of the hand with two new cards if the turn continues with a third card or a build."""
     best = ILLEGAL_VALUE
     if (more >> a.ADDITIONAL_CARD) & 1:
         for third in range(7):
@@ -57,7 +60,7 @@ def _and_more(t, p, w, g, v, slot, more):
 
 @kernel
 def _value_first(t, p, w, g, v, mask, values):
-    """MAIN: the first of two cards, by the best second one."""
+    """MAIN: value the first of two cards by the best second card."""
     take = t.offset[a.KIND_TAKE]
     any_cards = (active(g) >> a.ANY_CARDS) & 1
     more = active(g) & (1 << a.ADDITIONAL_CARD | 1 << a.BOTH_ACTIONS)
@@ -87,7 +90,7 @@ def _value_first(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_builds(t, p, w, g, v, mask, values):
-    """MAIN: the value of each tile and of the remaining hand."""
+    """MAIN: value building each tile, including the remaining hand."""
     build, usable = t.offset[a.KIND_BUILD], active(g)
     for kind in range(20):
         if mask[build + kind]:
@@ -96,7 +99,7 @@ def _value_builds(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_second(t, w, g, v, mask, values):
-    """TAKE: the second card, or an additional one; a card that is not adjacent if it is worth the ability."""
+    """TAKE: value the second or an additional card, and the ability to take a card that is not adjacent."""
     take, use = t.offset[a.KIND_TAKE], t.offset[a.KIND_USE] + a.ANY_CARDS
     for slot in range(7):
         if mask[take + slot]:
@@ -111,7 +114,7 @@ def _value_second(t, w, g, v, mask, values):
 
 @kernel
 def _value_uses(t, p, w, g, v, mask, values):
-    """After taking: an additional card, or a build in the same turn."""
+    """Value the abilities for an additional card and for a build in the same turn, after taking cards."""
     use = t.offset[a.KIND_USE]
     if mask[use + a.ADDITIONAL_CARD]:
         best = _FALLBACK
@@ -126,7 +129,7 @@ def _value_uses(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_discards(t, w, g, v, mask, values):
-    """DISCARD: each color as the lowest one to discard, together with the least valuable other cards."""
+    """DISCARD: value each color as the lowest one to discard, together with the least valuable other cards."""
     first = t.offset[a.KIND_DISCARD]
     due = -np.int64(t.hand_limit)
     for colour in range(5):
@@ -148,7 +151,7 @@ def _value_discards(t, w, g, v, mask, values):
 
 @kernel
 def _value_placements(t, p, w, g, v, mask, values, every):
-    """PLACE: gain of the tile and value of the remaining hand; a discount or recolored cards if worth the ability."""
+    """PLACE: value each placement plus the remaining hand, and the abilities for a discount or recolored cards."""
     place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE]
     kind, own, recolour = np.int64(g.tile), np.int64(g.tile) // 4, np.int64(g.recolour)
     discount = (np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1
@@ -183,7 +186,7 @@ def _value_placements(t, p, w, g, v, mask, values, every):
 
 @kernel
 def _value_recolours(t, p, w, g, v, mask, values):
-    """RECOLOUR: the color with the least valuable cards."""
+    """RECOLOUR: value each color by the build that it allows plus the remaining hand."""
     first, kind = t.offset[a.KIND_RECOLOUR], np.int64(g.tile)
     used = (np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1
     usable = (active(g) >> a.CONSTRUCTION_DISCOUNT) & 1
@@ -199,10 +202,10 @@ def _value_recolours(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_payment(t, w, g, v, mask, values):
-    """PAY: the number of cards of the lower color that leaves the most valuable hand."""
+    """PAY: value the next card by the most valuable hand that a complete payment leaves."""
     first, own, other = t.offset[a.KIND_PAY], np.int64(g.tile) // 4, np.int64(g.recolour)
     low, high, due = min(own, other), max(own, other), np.int64(g.due)
-    for count in range(due + 1):  # cards of the lower color to pay
+    for count in range(due + 1):  # number of cards of the lower color to pay
         if count > v.hand[low] or due - count > v.hand[high] or (count > 0 and not mask[first + low]):
             continue
         if (other == low and count == 0 and g.paid[low] == 0) or (other == high and count == due):
@@ -219,7 +222,7 @@ def _value_payment(t, w, g, v, mask, values):
 
 @kernel
 def _value_rewards(t, w, g, v, mask, values):
-    """COAT: a white tile at the best cell, an ability, or reactivating all used ones."""
+    """COAT: value a white tile on each cell, each ability, and reactivating all used abilities."""
     white, ability = t.offset[a.KIND_WHITE], t.offset[a.KIND_ABILITY]
     for cell in range(a.CELLS):
         if mask[white + cell]:
@@ -237,7 +240,7 @@ def _value_rewards(t, w, g, v, mask, values):
 
 @kernel
 def _best_legal(mask, values):
-    """Return the legal action with the highest value, the lowest id on ties."""
+    """Return the legal action with the highest value; the lowest id on ties."""
     best, chosen = 4.0 * ILLEGAL_VALUE, np.int64(-1)
     for action in range(len(mask)):
         if mask[action] and values[action] > best:
@@ -247,9 +250,9 @@ def _best_legal(mask, values):
 
 @kernel
 def select_action(t, p, w, g, v, mask, values, every):
-    """Return the best legal action of the seat to move, and write the values of actions, float64 (ids,).
+    """Return the best legal action of the seat to move, and write the action values, float64 (ids,).
 
-    Illegal actions get `ILLEGAL_VALUE`. Without `every`, placements except the best ones get `_FALLBACK`.
+    Illegal actions get `ILLEGAL_VALUE`. Unless `every` is set, all placements but the best ones get `_FALLBACK`.
     """
     for action in range(len(mask)):
         values[action] = _FALLBACK if mask[action] else ILLEGAL_VALUE

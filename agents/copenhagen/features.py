@@ -23,7 +23,7 @@ from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS
 _CELLS = ROWS * COLUMNS
 _COLOURS, _ABILITIES = len(COLOURS), len(ABILITIES)
 _STEPS = 8
-_HELD = 10  # largest unary count of the cards in another hand
+_HELD = 10  # largest unary count of cards in another seat's hand
 _MOST_OF_COLOUR = 7
 _GOAL = 12
 #: Expected points are encoded in halves, turns in quarters.
@@ -89,7 +89,7 @@ _PLAYERS, _SEAT, _ROUND, _PILE, _END_CARD, _WHITES = (
 
 @kernel
 def _write_board(obs, board, at, out):
-    """Write tiles, coats and lines of the board at offset `board` of the observation."""
+    """Write the tiles, coats and lines of the board at offset `board` of the observation."""
     for cell in range(_CELLS):
         tile = np.int64(obs[board + cell])
         if tile:
@@ -105,7 +105,7 @@ def _write_board(obs, board, at, out):
 
 @kernel
 def _write_line(obs, cells, out, empties, bricked):
-    """Write the number of empty cells of a line, one-hot from `empties` on, and whether it has a brick."""
+    """Write the number of empty cells of a line as a one-hot code at `empties`, and whether it has a brick."""
     empty, brick = 0, 0
     for cell in cells:
         empty += obs[cell] == 0
@@ -116,7 +116,7 @@ def _write_line(obs, cells, out, empties, bricked):
 
 @kernel
 def _write_seat(obs, turn, at, out):
-    """Write the `seat_parts` of one seat except the expected points; `at` holds the offsets of the features."""
+    """Write the `seat_parts` of a seat, except the expected points; `at` holds the feature offsets."""
     facts = _SEATS + _PER_SEAT * turn
     _write_board(obs, _BOARDS + _PER_BOARD * turn, at, out)
     for y in range(ROWS):
@@ -137,7 +137,7 @@ def _write_seat(obs, turn, at, out):
 
 @kernel
 def _write_table(obs, drawn, at, out):
-    """Write the `table_parts` except the turns left; cards in the slots `drawn`, a set, are left blank."""
+    """Write the `table_parts`, except the turns left; cards in `drawn`, a set of slots, are left blank."""
     for colour in range(_COLOURS):
         held = obs[_HAND + colour]
         out[at[0] + colour] = held
@@ -164,7 +164,7 @@ def _write_table(obs, drawn, at, out):
 
 @kernel
 def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
-    """Write the features of a game seen by `viewer` at the end of its turn, int8 (P, S) and (G,), both zero before.
+    """Write the features of a game, as `viewer` sees it at the end of its turn, to zeroed int8 arrays (P, S) and (G,).
 
     `drawn`: set of slots whose cards were revealed in this turn.
     """
@@ -193,12 +193,12 @@ def apply_and_track_reveals(t, g, action, drawn):
 
 @kernel
 def is_view_current(w, g, seat, v):
-    """Return False: views detect a changed board themselves (`helsinki_env.agents.copenhagen.board_view`)."""
+    """Return False, because views detect changed boards themselves (`helsinki_env.agents.copenhagen.board_view`)."""
     return False
 
 
 def _groups(types: int) -> Int64Array:
-    """Group actions of one kind for the network; each use and each choice of an ability is a separate group."""
+    """Group actions by kind for the network; each use and each choice of an ability is a separate group."""
     group = np.array(a.KIND_OF, np.int64)
     more = len(a.KINDS)
     for kind in (a.KIND_USE, a.KIND_ABILITY):

@@ -1,7 +1,8 @@
 """Greedy baseline: take the action with the best immediate evaluation.
 
-The evaluation counts points, the progress of lines (a power of the filled fraction, times the possible points), coats
-of arms as the abilities that they buy, and cards, with a bonus for several of one color. There is no planning.
+The evaluation adds up points, the progress of lines (a power of the filled fraction, times the possible points), coats
+of arms and cards. Coats of arms are valued as the abilities that they buy, and several cards of one color get a bonus.
+There is no planning.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _POWER = 2.5
 
 @kernel
 def _progress(t, g, seat):
-    """Return the progress of the lines of a seat; full lines have already made their points."""
+    """Return the progress of a seat's lines; full lines have already scored their points."""
     filled, bricks = np.int64(g.filled[seat]), np.int64(g.bricks[seat])
     total = 0.0
     for y in range(9):
@@ -61,7 +62,7 @@ def _evaluate(t, g, seat):
 
 @kernel
 def _evaluate_action(t, g, work, mask, action):
-    """Return the evaluation after an action: after the best position of a tile, or the best second card."""
+    """Return the evaluation after an action, assuming the best position of a tile or the best second card."""
     seat, best = g.seat, -1e9
     work[0] = g
     apply_action(t, work[0], action)
@@ -96,10 +97,10 @@ def choose_batch(tables, states, work, masks, mask, actions):
 
 
 class GreedyPlayer:
-    """Take the action with the best immediate evaluation; deterministic.
+    """Deterministic player that takes the action with the best immediate evaluation.
 
     Args:
-        config: configuration of the games; only its component file matters.
+        config: game configuration; only its component file is used.
     """
 
     name = "greedy"

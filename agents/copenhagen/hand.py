@@ -26,7 +26,7 @@ def ability_price(w, v, ability):
 
 @kernel
 def owned_worth(w, g, seat, v):
-    """Return the value of the abilities of a seat."""
+    """Return the value of a seat's abilities."""
     total = 0.0
     for ability in range(5):
         if (g.used[seat] >> ability) & 1:
@@ -38,7 +38,7 @@ def owned_worth(w, g, seat, v):
 
 @kernel
 def analyze_hand(t, p, w, g, seat, v):
-    """Read the cards of a seat, and compute the value of the best build by number of cards of a color."""
+    """Read a seat's cards, and compute the value of each color's best build by number of cards."""
     largest = np.int64(0)
     for colour in range(5):
         v.hand[colour] = g.hand[seat, colour]
@@ -65,7 +65,7 @@ def analyze_hand(t, p, w, g, seat, v):
 
 @kernel
 def hand_value(w, v):
-    """Return the value of the cards in `v.hand`: each card, the best build, and a fraction of those of other colors."""
+    """Return the value of the cards in `v.hand`: all cards, the best build, and part of the other colors' builds."""
     cards, best, total = np.int64(0), 0.0, 0.0
     for colour in range(5):
         held = v.hand[colour]
@@ -78,7 +78,7 @@ def hand_value(w, v):
 
 @kernel
 def best_discard(w, v, floor):
-    """Return (color from `floor` on that costs least to discard, or -1; value of the hand without the card)."""
+    """Return (cheapest color to discard, at least `floor`, or -1; value of the hand without the card)."""
     best, chosen = ILLEGAL_VALUE, np.int64(-1)
     for colour in range(floor, 5):
         if v.hand[colour] > 0:
@@ -92,7 +92,7 @@ def best_discard(w, v, floor):
 
 @kernel
 def limited_value(t, w, v):
-    """Return the value of the cards in `v.hand` after discarding to the hand limit."""
+    """Return the value of the cards in `v.hand` after discarding down to the hand limit."""
     due = -np.int64(t.hand_limit)
     for colour in range(5):
         due += v.hand[colour]
@@ -110,7 +110,10 @@ def limited_value(t, w, v):
 
 @kernel
 def paid_value(w, v, own, cost, recolour):
-    """Return the value of the hand after a payment, with a card of `recolour` if >= 0; `ILLEGAL_VALUE`: impossible."""
+    """Return the value of the hand after a payment, or `ILLEGAL_VALUE` if it is impossible.
+
+    If `recolour` is not negative, the payment includes at least one card of this color.
+    """
     if recolour < 0:
         if v.hand[own] < cost:
             return ILLEGAL_VALUE
@@ -130,7 +133,7 @@ def paid_value(w, v, own, cost, recolour):
 
 @kernel
 def build_with(t, p, w, v, kind, discount, recolour):
-    """Return the value of the best placement of a tile and the remaining hand; `discount`: 0 or 1."""
+    """Return the value of the best placement of a tile plus the remaining hand; `discount` is 0 or 1."""
     remember_placements(t, p, w, v, kind)
     best = ILLEGAL_VALUE
     for touching in range(2):
@@ -154,7 +157,7 @@ def recoloured(t, p, w, v, kind, discount):
 
 @kernel
 def build_value(t, p, w, v, kind, usable):
-    """Return the value of building a tile and the remaining hand, with the best use of abilities, minus their price."""
+    """Return the value of building a tile plus the remaining hand, with the best use of abilities minus their cost."""
     best = build_with(t, p, w, v, kind, 0, -1)
     discount = (usable >> CONSTRUCTION_DISCOUNT) & 1
     change = (usable >> CHANGE_OF_COLOURS) & 1
@@ -170,7 +173,7 @@ def build_value(t, p, w, v, kind, usable):
 
 @kernel
 def best_build(t, p, w, g, v, usable):
-    """Return the value of the best build with the cards in `v.hand`; `ILLEGAL_VALUE`: none."""
+    """Return the value of the best build with the cards in `v.hand`, or `ILLEGAL_VALUE` if there is none."""
     best = ILLEGAL_VALUE
     for kind in range(20):
         if g.supply[kind] > 0:

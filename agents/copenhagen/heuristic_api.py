@@ -1,8 +1,9 @@
-"""Copenhagen's position evaluation, and its implementation of the interface `helsinki_env.agents.heuristic_api`.
+"""Copenhagen's position evaluation, and its implementation of `helsinki_env.agents.heuristic_api`.
 
-The value of a position is the sum to which the actions of `helsinki_env.agents.copenhagen.decide` add: points made,
-expected lines, and for later turns the hand, abilities and cells. Win probabilities follow from a logistic model
-(Bradley and Terry 1952; Luce 1959 for more than two players). The value of a lead grows as the turns run out.
+The value of a position is the sum of the points scored, the expected lines and, for later turns, the hand, abilities
+and cells. `helsinki_env.agents.copenhagen.decide` values actions by their contribution to this sum. Win probabilities
+follow from a logistic model (Bradley and Terry 1952; Luce 1959 for more than two players). A lead is worth more when
+fewer turns are left.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from helsinki_env.games.copenhagen.state import GAME
 
 @kernel
 def board_worth(w, g, seat, v):
-    """Return points made and expected of a seat with an analyzed board, and the later value of the board."""
+    """Return a seat's points scored and expected plus the later value of its board, which must be analyzed."""
     total = np.float64(g.points[seat]) + v.expected + w.cell * popcount(v.filled)
     total -= w.overhang * v.later * v.overhangs
     for colour in range(5):
@@ -35,7 +36,7 @@ def board_worth(w, g, seat, v):
 
 @kernel
 def expected_points(t, p, w, g, seat, v):
-    """Return the expected points of a seat at the end of the game; the final points once it is over."""
+    """Return a seat's expected points at the end of the game, or its final points if the game is over."""
     if g.done:
         return np.float64(score(t, g, seat))
     analyze_board(t, w, g, seat, v)
@@ -46,7 +47,7 @@ def expected_points(t, p, w, g, seat, v):
 
 @kernel
 def _share_victory(t, g, shares):
-    """Rules, section 4: a shared victory counts as an equal share of one win."""
+    """Split a shared victory into equal shares of one win (rules, section 4)."""
     winners = np.int64(0)
     for seat in range(g.players):
         winners += rank_of(t, g, seat) == 0
@@ -57,10 +58,9 @@ def _share_victory(t, g, shares):
 
 @kernel
 def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
-    """Write every seat's win probability, float64 (4,), with sum 1.
+    """Write every seat's win probability, float64 (4,); they sum to 1.
 
-    `lead`: points per unit of the logistic model in the last turn; `lead_growth`: its growth with the square root of
-    the turns left.
+    The logistic model has `lead` + `lead_growth` * sqrt(turns left) points per unit.
     """
     players = np.int64(g.players)
     for seat in range(4):
@@ -75,7 +75,7 @@ def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
 
 @kernel
 def select_action_lookahead(t, p, w, g, v, u, work, mask, values):
-    """Return the same as `select_action`: look-ahead did not improve the tuned weights."""
+    """Return the result of `select_action`, because look-ahead did not improve play with the tuned weights."""
     return select_action(t, p, w, g, v, mask, values, False)
 
 

@@ -14,37 +14,38 @@ class Weights:
     "Later" values are multiplied by a factor between 1 (early in the game) and 0 (in the last turn).
 
     Attributes:
-        cards_a_turn: cards that a turn takes from the draw pile, to estimate the turns left.
-        reuse: fraction of the first draw pile that is discarded before it is used up (three and four players).
-        goal_pace: turns that the leader needs for each point still missing to the goal.
+        cards_a_turn: number of cards drawn from the pile per turn, to estimate the turns left.
+        reuse: fraction of the first draw pile that is discarded before the pile runs out (three and four players).
+        goal_pace: number of turns that the leader needs for each point still missing to the goal.
         last_turn: turns left when the draw pile is nearly empty.
-        cell_chance: probability that an empty cell is filled by the end, early in the game.
+        cell_chance: probability, early in the game, that an empty cell is filled by the end.
         line_patience: turns left at which that probability is halved.
         line_onset: how steeply that probability rises with the turns left.
-        line_depth: exponent of the missing cells; 1: each lowers the probability by the same factor.
-        column_pace: number of missing cells of a row that a missing cell of a column counts for.
+        line_depth: exponent of the number of missing cells; with 1, each cell lowers the probability by the same
+            factor.
+        column_pace: number of missing row cells to which a missing column cell is equivalent.
         clean_row: factor on the probability that a row shows only windows, for each missing cell.
         clean_column: the same for a column.
         height: factor on the probability that a row is filled, for each row between it and the highest filled cell.
         closed: factor on the expected points of a line, for each empty cell without an empty neighbor.
         overhang: later loss for each empty cell directly below a tile.
-        snug: later value of each filled cell, and of each edge of the board, that a tile touches.
+        snug: later value of each filled cell and each board edge that a tile touches.
         cell: value of each filled cell.
-        touch: later value of empty cells adjacent to a color, where its next tile costs a card less.
-        touch_half: number of these cells at which half of that is reached.
+        touch: later value of empty cells adjacent to a color, where its next tile costs one card less.
+        touch_half: number of these cells at which half of that value is reached.
         coat: value of a coat of arms early in the game.
         coat_patience: turns left at which it is halved.
         later_patience: turns left at which later values are halved.
         later_onset: how steeply they rise with the turns left.
         card: later value of a card in hand.
         best_plan: fraction of the value of the best build in hand that counts before it is built (a later value).
-        other_plans: fraction for the best build of each other color, later.
-        short: factor for each missing card of a build.
-        any_cards: later value of this ability, active.
-        additional_card: later value of this ability, active.
-        construction_discount: later value of this ability, active.
-        change_of_colours: later value of this ability, active.
-        both_actions: later value of this ability, active.
+        other_plans: the same fraction for the best build of each other color.
+        short: factor on the value of a build for each missing card.
+        any_cards: later value of this ability while it is active.
+        additional_card: later value of this ability while it is active.
+        construction_discount: later value of this ability while it is active.
+        change_of_colours: later value of this ability while it is active.
+        both_actions: later value of this ability while it is active.
         used: fraction of its value that a used ability keeps, because it can be reactivated.
         tempo: later value of building without using up a turn.
     """

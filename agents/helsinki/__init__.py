@@ -1,4 +1,4 @@
-"""Players specific to Helsinki: greedy, the kernels of the heuristic, and a player forced to use an action."""
+"""Players specific to Helsinki: greedy, the heuristic's kernels, and a player that is forced to use a board action."""
 
 LEVELS = (
     ("greedy", "Easy", "looks one turn ahead; wins 18 of 100 two-player games against Medium"),

@@ -1,4 +1,4 @@
-"""Value of a tile, a wild tile or a superstructure on a board, and its best placement."""
+"""Value and best placement of tiles, wild tiles and superstructures on a board."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIZE = np.uint64(7)
 
 @kernel
 def _extras(t, w, v, cells):
-    """Return the gain of building on some empty cells apart from lines: coats of arms and crosswalks."""
+    """Return the gain from building on empty cells, except for their lines: coats of arms and crosswalks."""
     total = 0.0
     if cells & v.coats:
         total += v.coat * popcount(cells & v.coats)
@@ -27,7 +27,7 @@ def _extras(t, w, v, cells):
 
 @kernel
 def _add_road(t, w, v, cells, total):
-    """Add the gain of building on some empty cells in Dry roads: crosswalks, and the bonus card if it is earned."""
+    """Add the gain from crosswalks in Dry roads, and from the bonus card if building on `cells` earns it."""
     if v.road > 0.0:
         if cells & t.crosswalks:
             total += w.crosswalk * v.road * v.later * popcount(cells & t.crosswalks)
@@ -39,7 +39,7 @@ def _add_road(t, w, v, cells, total):
 
 @kernel
 def _still_open(v, cells):
-    """Return the empty cells that some side still reaches after building on other cells."""
+    """Return the empty cells that can still be reached from some side after building on `cells`."""
     still = np.int64(0)
     for side in range(4):
         still |= v.open[side] & ~shadow(cells, side)
@@ -48,7 +48,7 @@ def _still_open(v, cells):
 
 @kernel
 def _losses(v, cells):
-    """Return the loss from building on some empty cells: cells closed off, or left without an empty neighbor."""
+    """Return the loss from building on empty cells: other cells closed off or left without an empty neighbor."""
     total = 0.0
     still = _still_open(v, cells)
     closed = v.reach & ~cells & ~still
@@ -64,8 +64,8 @@ def _losses(v, cells):
 
 @kernel
 def cells_gain(t, w, v, cells):
-    """Return the expected points of building on these empty cells, regardless of their shape."""
-    rows, columns = np.int64(0), np.int64(0)  # cells by line, four bits each
+    """Return the expected points from building on these empty cells, regardless of their shape."""
+    rows, columns = np.int64(0), np.int64(0)  # number of cells by line, four bits each
     rest = cells
     while rest:
         cell = lowest_bit(rest)
@@ -80,7 +80,7 @@ def cells_gain(t, w, v, cells):
 
 @kernel
 def _with_extras(t, w, v, cells, total):
-    """Return the gain of lines plus the other gains and losses of building on some cells, summed in greedy's order."""
+    """Return `total`, the gain of lines, plus the other gains and losses from building, summed in greedy's order."""
     if cells & v.coats:
         total += v.coat * popcount(cells & v.coats)
     closed = v.reach & ~cells & ~_still_open(v, cells)
@@ -92,7 +92,7 @@ def _with_extras(t, w, v, cells, total):
 
 @kernel
 def corner_of(p, v, piece, side, lane):
-    """Return the end of a legal slide: the cell of the north-west corner of the bounding box."""
+    """Return the end of a legal slide: the cell at the north-west corner of the tile's bounding box."""
     depth = np.int64(7)
     piece, side, first = np.uint64(piece), np.uint64(side), np.uint64(lane)
     for j in range(MOST_ROOFS):
@@ -102,7 +102,7 @@ def corner_of(p, v, piece, side, lane):
 
 @kernel
 def _gain_before_losses(t, p, w, v, piece, corner, cells):
-    """Return an upper bound on the gain of a tile at its final position: before losses."""
+    """Return the gain from a tile at its final position before losses, an upper bound on the actual gain."""
     row, column = np.uint64(corner) // _SIZE, np.uint64(corner) % _SIZE  # unsigned: see `cards`
     piece = np.uint64(piece)
     total = _extras(t, w, v, cells)
@@ -117,13 +117,13 @@ def _gain_before_losses(t, p, w, v, piece, corner, cells):
 
 @kernel
 def placement_gain(t, p, w, v, piece, corner, cells):
-    """Return the expected points of a tile at its final position."""
+    """Return the expected points from a tile at its final position."""
     return _gain_before_losses(t, p, w, v, piece, corner, cells) - _losses(v, cells)
 
 
 @kernel
 def roofs_gain(t, p, w, v, piece, corner, cells, roofs):
-    """Return the expected points of `roofs` superstructures on the best roofs of a tile."""
+    """Return the expected points from `roofs` superstructures on the best roofs of a tile."""
     total = 0.0
     left = cells
     piece, row, column = np.uint64(piece), np.uint64(corner) // _SIZE, np.uint64(corner) % _SIZE
@@ -146,7 +146,7 @@ def roofs_gain(t, p, w, v, piece, corner, cells, roofs):
 
 @kernel
 def _greedy_gain(t, w, v, kind, cells):
-    """Return the gain of a tile at its final position, with losses, summed in greedy's order."""
+    """Return the gain from a tile at its final position, including losses, summed in greedy's order."""
     gain = cells_gain(t, w, v, cells)
     if v.tiles[kind // 4] & neighbors(cells):
         gain += w.bonus_card * v.later
@@ -155,7 +155,10 @@ def _greedy_gain(t, w, v, kind, cells):
 
 @kernel
 def best_placement(t, p, w, v, kind, side, roofs):
-    """Return (gain, orientation and lane as in PLACE) of the best placement from a side; `ILLEGAL_VALUE`: none."""
+    """Return (gain, orientation and lane as in PLACE) of the best placement from a side.
+
+    The gain is `ILLEGAL_VALUE` if there is no legal placement.
+    """
     best, chosen = ILLEGAL_VALUE, np.int64(0)
     legal = legal_slides(t, kind, side, v.packed[side])  # bit set of orientation and lane as in PLACE
     while legal:
@@ -182,7 +185,7 @@ def best_placement(t, p, w, v, kind, side, roofs):
 
 @kernel
 def _cells_of(t, p, v, kind, side, place):
-    """Return the cells that a kind of tile takes; `place`: orientation and lane as in PLACE."""
+    """Return the cells that a tile occupies; `place` holds orientation and lane as in PLACE."""
     piece = 8 * kind + place // a.LANES
     return np.int64(t.roofs_mask[piece]) << corner_of(p, v, piece, side, place % a.LANES)
 
@@ -195,7 +198,7 @@ def _drawn(v):
 
 @kernel
 def remember_placement(t, p, w, v, kind, side):
-    """Find and cache the best placement of a kind of tile from a side without superstructures."""
+    """Find and cache the best placement of a kind of tile from a side, without superstructures."""
     known = np.int64(v.known[kind, side])
     if 0 < known <= DUE:
         return
@@ -218,7 +221,7 @@ def remember_placement(t, p, w, v, kind, side):
 
 @kernel
 def _remember_roofs(t, p, w, v, kind, side, roofs):
-    """Find and cache the gain of `roofs` superstructures on the best placement of a kind of tile from a side."""
+    """Compute and cache the gain from `roofs` superstructures on the best placement of a tile from a side."""
     known = np.int64(v.roofs_known[kind, side, roofs])
     if known == 1:
         return
@@ -249,7 +252,7 @@ def _roofs_of(t, g, card):
 
 @kernel
 def defer_gain(t, g, v, card, side):
-    """Request the gain of a card's tile from a side, to be computed on first use.
+    """Schedule the gain of a card's tile from a side for computation on first use.
 
     The result is the same as if the gain were computed now: the first request fixes whether two cards are being drawn.
     """
@@ -266,7 +269,7 @@ def defer_gain(t, g, v, card, side):
 
 @kernel
 def gain_upper_bound(t, w, v, card):
-    """Return an upper bound on the gain of a card's tile at any position."""
+    """Return an upper bound on the gain from a card's tile at any position."""
     cells = np.int64(t.kind[card]) % 4 + 2
     most = cells * v.most_cell + min(np.int64(t.shows[card]), SHOWN - 1) * v.most_roof
     most += w.bonus_card * max(v.later_now, v.later_drawn)
@@ -277,7 +280,7 @@ def gain_upper_bound(t, w, v, card):
 
 @kernel
 def _joint_gain(t, p, w, v, kind, side, roofs):
-    """Return the gain of a kind of tile from a side at the best position for tile and superstructures together."""
+    """Return the gain of a kind of tile from a side, at the joint best position of tile and superstructures."""
     if not v.roofs_known[kind, side, roofs]:
         gain, place = best_placement(t, p, w, v, kind, side, roofs)
         v.roofs_known[kind, side, roofs] = 1
@@ -289,7 +292,7 @@ def _joint_gain(t, p, w, v, kind, side, roofs):
 
 @kernel
 def tile_gain(t, p, w, g, v, card, side):
-    """Return the gain of a card's tile from a side; if `w.apart`, the tile alone determines the position."""
+    """Return the gain of a card's tile from a side; if `w.apart` is set, the tile alone determines the position."""
     kind = np.int64(t.kind[card])
     if g.supply[kind] == 0:
         return ILLEGAL_VALUE
@@ -306,7 +309,7 @@ def tile_gain(t, p, w, g, v, card, side):
 
 @kernel
 def best_cell(t, w, v, cells):
-    """Return (gain, cell) of the best of some cells for a wild tile; `ILLEGAL_VALUE` for an empty set."""
+    """Return (gain, cell) of the best given cell for a wild tile, or (`ILLEGAL_VALUE`, -1) if there is none."""
     best, chosen = ILLEGAL_VALUE, np.int64(-1)
     while cells:
         cell = lowest_bit(cells)
@@ -319,7 +322,7 @@ def best_cell(t, w, v, cells):
 
 @kernel
 def best_wilds(t, w, v):
-    """Return the gain of the best cell for a wild tile, and of the best pair of cells that includes it."""
+    """Return the gain from the best cell for a wild tile, and from the best pair of cells that includes it."""
     cells = neighbors(v.built & ~t.statue) & ~v.built
     best, chosen = best_cell(t, w, v, cells)
     if chosen < 0:
@@ -334,7 +337,10 @@ def best_wilds(t, w, v):
 
 @kernel
 def wilds_gain(t, w, v, number, one, two):
-    """Return the gain of `number` wild tiles: `one` or `two`, from `best_wilds`; more tiles are added greedily."""
+    """Return the gain from `number` wild tiles.
+
+    `one` and `two` are the results of `best_wilds`. More than two tiles are added greedily.
+    """
     if number <= 2:
         return one if number == 1 else two
     built, chosen, gain = v.built & ~t.statue, np.int64(0), 0.0
@@ -355,7 +361,7 @@ def wilds_gain(t, w, v, number, one, two):
 
 @kernel
 def roofs_worth(t, v, cells, number, each):
-    """Return the value of the best roofs for `number` superstructures, plus `each` for each of them."""
+    """Return the value of the best roofs for `number` superstructures, plus `each` per superstructure."""
     total = 0.0
     for _ in range(number):
         value, cell = best_roof(t, v, cells)
@@ -368,7 +374,7 @@ def roofs_worth(t, v, cells, number, each):
 
 @kernel
 def _highest_roof(t, v, cells, sign):
-    """Return (value, cell) of the roof with the highest value times `sign`; (-1e9, -1) for an empty set."""
+    """Return (value, cell) of the roof with the highest value times `sign`, or (-1e9, -1) if there are none."""
     best, chosen = -1e9, np.int64(-1)
     while cells:
         cell = lowest_bit(cells)
@@ -381,7 +387,7 @@ def _highest_roof(t, v, cells, sign):
 
 @kernel
 def best_roof(t, v, cells):
-    """Return (value, cell) of the best of some roofs for a superstructure; (0, -1) for an empty set."""
+    """Return (value, cell) of the best given roof for a superstructure, or (0, -1) if there is none."""
     best, chosen = _highest_roof(t, v, cells, 1.0)
     return best if chosen >= 0 else 0.0, chosen
 
@@ -395,7 +401,7 @@ def worst_roof(t, v, cells):
 
 @kernel
 def lowest_of_best_roofs(t, v, cells, number):
-    """Return the lowest of the `number` best roofs for superstructures; 49 for an empty set."""
+    """Return the lowest cell among the `number` best roofs for superstructures, or 49 if there are none."""
     lowest = np.int64(CELLS)
     for _ in range(number):
         _, cell = best_roof(t, v, cells)

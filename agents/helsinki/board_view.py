@@ -1,12 +1,12 @@
-"""A seat's view of its own board, analyzed once and cached while the board is unchanged.
+"""A seat's view of its own board, analyzed once and cached until the board changes.
 
-Value of a board: a line (row or column) with m empty cells is assumed to be full at the end with probability q^(m^d). q
-shrinks as the game runs out and is 0 in the last turn; d is the weight `line_depth`. The expected score is therefore a
-sum over lines and superstructures, and the gain of a few more cells in a line is a table look-up.
+A line (row or column) with m empty cells is assumed to be full at the end of the game with probability q^(m^d). The
+value of q decreases during the game and is 0 in the last turn; d is the weight `line_depth`. The expected score is
+therefore a sum over lines and superstructures. The gain from building a few more cells of a line is a table lookup.
 
-Here and in the other kernels of this package `t` is the record of the component file's tables and `p` the table of
-pieces (`piece_table`). `w` are the weights (`helsinki_env.agents.helsinki.weights`). `g` is a game reconstructed from
-the observation of the acting seat, or a determinization of it in a playout. `v` is a view, a scratch record of
+In all kernels of this package, `t` is the record of the component file's tables and `p` the table of pieces
+(`piece_table`). `w` are the weights (`helsinki_env.agents.helsinki.weights`). `g` is a game reconstructed from the
+observation of the acting seat, or a determinization of it in a playout. `v` is a view, a scratch record of
 `helsinki_env.agents.helsinki.eval_cache.VIEW_DTYPE`.
 """
 
@@ -37,7 +37,7 @@ _FOUR_EAST = np.int64(sum(int(COLUMN) << column for column in range(3)))
 
 @kernel
 def shadow(cells, side):
-    """Return the cells and all those behind them, as seen from a side."""
+    """Return the given cells and all cells behind them, as seen from a side."""
     if side == NORTH:
         cells |= cells << 7
         cells |= cells << 14
@@ -61,19 +61,19 @@ def first_reachable_side(space):
     return (space + 1) // 2 % 4
 
 
-#: Change of a corner with the lane and with the depth of a slide, by side.
+#: Change of a corner per lane and per cell of depth of a slide, by side.
 BY_LANE, BY_DEPTH = np.array([1, 7, 1, 7], np.int64), np.array([7, -1, -7, 1], np.int64)
 #: Number of card types that are processed together.
 _BLOCK = 64
 _copy_block, _held_of, _ALL = copier(_BLOCK), gatherer(_BLOCK), np.uint64(2**64 - 1)
 _SIZE = np.uint64(7)
-#: A cell's share of the gain that several cells add to a line; a factor above 1 that exceeds any rounding error.
+#: Each cell's share of the gain from several cells of a line, and a factor above 1 that exceeds any rounding error.
 _SHARE, ABOVE = np.array([1.0, 1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0]), 1.0 + 1e-9
 
 
 @kernel
 def reset_view(v, key):
-    """Clear a cached view. It needs no random numbers, so `key` is unused."""
+    """Clear a cached view; `key` is unused because the view needs no random numbers."""
     v.of_turns = -1.0
     v.latest = 0
 
@@ -132,7 +132,7 @@ def read_hand(t, g, seat, v):
 
 @kernel
 def turns_left(w, g, drawn):
-    """Return the number of turns of a seat after this one, from the draw pile minus the cards drawn now."""
+    """Estimate the number of a seat's turns after this one from the size of the draw pile, minus `drawn` cards."""
     if g.last_round or g.pile_size <= drawn:
         return 0.0
     return w.last_turn + np.float64(g.pile_size - drawn) / (w.cards_a_turn * g.players)
@@ -147,7 +147,7 @@ def is_view_current(w, g, seat, v):
 
 @kernel
 def analyze_board(t, w, g, seat, v):
-    """Analyze the board of a seat, unless cached: remaining turns and values of lines."""
+    """Compute the turns left and the values of lines for a seat's board, unless they are cached."""
     if is_view_current(w, g, seat, v):
         return
     turns = turns_left(w, g, 0)
@@ -187,9 +187,9 @@ def read_board(t, g, seat, v):
 
 @kernel
 def analyze_turns(w, g, v, turns, cache):
-    """Compute the values that depend only on the turns left: now, and after drawing two cards, which shortens the game.
+    """Compute the values that depend only on the turns left, both now and after drawing two cards.
 
-    `cache`: view of the seat that caches them.
+    Drawing cards shortens the game. `cache` is the seat's view that caches the values.
     """
     v.of_turns = v.turns = turns
     cached = cache.of_pile[g.pile_size & (PILES - 1)]
@@ -223,7 +223,7 @@ def _compute_turn_values(w, g, v, turns):
 
 @kernel
 def _compute_draw(t, w, v):
-    """Compute the loss of the board's value from drawing two cards, which shortens the game."""
+    """Compute the loss in the board's value from drawing two cards, which shortens the game."""
     v.loss_drawn = 0.0
     for line in range(7):
         row, column = 7 - popcount(v.built & (ROW << (7 * line))), 7 - popcount(v.built & (COLUMN << line))
@@ -240,7 +240,7 @@ def line_cells(line, way):
 
 @kernel
 def line_chance(w, v, line, way):
-    """Return the number of empty cells of a line, and the factor on its probability for cells that no tile reaches."""
+    """Return the number of empty cells of a line, and the factor on its probability for unreachable cells."""
     cells, chance = line_cells(line, way), 1.0
     for _ in range(popcount(cells & ~v.built & ~v.reach)):
         chance *= w.closed
@@ -249,7 +249,7 @@ def line_chance(w, v, line, way):
 
 @kernel
 def _compute_chances(w, v):
-    """Compute the probability of every line to be full at the end, with up to five more cells built."""
+    """Compute the probability that each line is full at the end, with up to five more cells built."""
     for line in range(7):
         for way in range(2):
             missing, chance = line_chance(w, v, line, way)
@@ -261,7 +261,7 @@ def _compute_chances(w, v):
 
 @kernel
 def analyze_lines(t, w, v):
-    """Compute the gain of more cells in a line: its own points and those of the superstructures in it."""
+    """Compute the gain from more cells in each line: points for the line and for the superstructures in it."""
     crossing = t.points_crossing - 2 * t.points_line
     for line in range(7):
         worth_row, worth_column = np.float64(t.points_row), np.float64(t.points_column)
@@ -272,7 +272,7 @@ def analyze_lines(t, w, v):
                 if (v.standing >> (7 * other + line)) & 1:
                     worth_column += t.points_line + crossing * v.chance[0, other, 0]
         for more in range(6):
-            cells = w.cell * v.later * more * 0.5  # half in the row, half in the column
+            cells = w.cell * v.later * more * 0.5  # half is counted in the row, half in the column
             v.gain[0, line, more] = (worth_row + w.room) * (v.chance[0, line, more] - v.chance[0, line, 0]) + cells
             v.gain[1, line, more] = (worth_column + w.room) * (v.chance[1, line, more] - v.chance[1, line, 0]) + cells
     for cell in range(49):
@@ -284,14 +284,14 @@ def analyze_lines(t, w, v):
 
 @kernel
 def _is_monotonic(w):
-    """Return whether the weights are monotonic: no improvement lowers a value. All tuned weights are."""
+    """Return whether the weights are monotonic, so that no improvement lowers a value; all tuned weights are."""
     least = min(w.room, w.cell, w.roof, w.hole, w.bonus_card, w.crosswalk, w.line_depth, w.far, w.clash, w.short)
     return least >= 0.0 and max(w.closed, w.lonely, w.far, w.clash, w.short) <= 1.0
 
 
 @kernel
 def _compute_most(t, w, v):
-    """Compute an upper bound on the gain of any tile, for each of its cells and each of its superstructures."""
+    """Compute upper bounds on the gain from any tile, per cell and per superstructure."""
     v.most_cell = v.most_roof = np.inf
     if not _is_monotonic(w):
         return
@@ -309,7 +309,7 @@ def _compute_most(t, w, v):
 
 @kernel
 def roof_value(t, v, cell, more_row, more_column):
-    """Return the expected points of a superstructure on a cell, with some more cells of its lines built."""
+    """Return the expected points from a superstructure on a cell, with more cells of its row and column built."""
     cell = np.uint64(cell)
     row = v.chance[0, cell // _SIZE, np.uint64(more_row)]
     column = v.chance[1, cell % _SIZE, np.uint64(more_column)]

@@ -1,4 +1,4 @@
-"""Value of a hand, cost of payments, and gain of drawing or building."""
+"""Value of a hand, cost of payments, and gain from drawing or building."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROUNDING = 1e-9
 
 @kernel
 def _plan(t, p, w, g, v, card, first):
-    """Return the expected gain of building a card in a later turn; `first` as returned by `first_reachable_side`."""
+    """Return the expected gain from building a card in a later turn; `first` comes from `first_reachable_side`."""
     best = 0.0
     card = np.uint64(card)  # unsigned indices need no check for negative values
     kind = np.uint64(t.kind[card])
@@ -38,7 +38,7 @@ def _plan(t, p, w, g, v, card, first):
 
 @kernel
 def _defer_plan(t, w, g, v, card, first):
-    """Request the tile gains that `_plan` needs, to be computed on first use."""
+    """Schedule the tile gains that `_plan` needs for computation on first use."""
     for turn in range(4 if w.far > 0.0 else 2):
         side = (first + turn) % 4
         if not (v.asked[card] >> side) & 0x11:
@@ -48,7 +48,7 @@ def _defer_plan(t, w, g, v, card, first):
 
 @kernel
 def _analyze_hand(t, p, w, g, v, first):
-    """Compute the value of the best plan of each color in hand; return (cards, wild cards among them)."""
+    """Compute the value of each color's best plan; return (number of cards, number of wild cards among them)."""
     wild = np.int64(v.hand[t.types - 1])
     cards, colours, i = wild, np.uint64(0), 0
     while i < v.held_count and t.colour[np.uint64(v.held[i])] >= 0:  # the wild type is last
@@ -70,7 +70,7 @@ def _analyze_hand(t, p, w, g, v, first):
 
 @kernel
 def _plan_of_color(t, p, w, g, v, colour, begin, end, cards, first):
-    """Return `_best_plan`, from the cache if the hand has the same cards of this color as before."""
+    """Return the result of `_best_plan`, cached as long as the hand's cards of this color do not change."""
     cacheable = w.apart != 0.0 and v.taken == 0 and not (v.changed >> colour) & 1
     if cacheable and (v.best_known[first] >> colour) & 1:
         return v.best_of_colour[first, colour]
@@ -83,7 +83,7 @@ def _plan_of_color(t, p, w, g, v, colour, begin, end, cards, first):
 
 @kernel
 def _cached_plan(t, p, w, g, v, i, first):
-    """Return `_plan` of an entry of the hand, computed on first use."""
+    """Return the result of `_plan` for an entry of the hand, computed on first use."""
     if v.planned[i] < 0.0:
         v.planned[i] = _plan(t, p, w, g, v, np.uint64(v.held[i]), first)
     return v.planned[i]
@@ -91,9 +91,10 @@ def _cached_plan(t, p, w, g, v, i, first):
 
 @kernel
 def _best_plan(t, p, w, g, v, begin, end, cards, first):
-    """Return the value of the best plan of a color: entries `begin` to `end` of the hand, and `cards` cards to pay.
+    """Return the value of a color's best plan, for entries [begin, end) of the hand and `cards` cards to pay with.
 
-    Affordable plans come first. Plans with missing cards are seldom better; those that cannot be are only requested.
+    Affordable plans are evaluated first. Plans with missing cards are seldom better, and those that cannot be better
+    are only scheduled.
     """
     plan, some_short = 0.0, False
     for i in range(begin, end):
@@ -123,7 +124,7 @@ def _best_plan(t, p, w, g, v, begin, end, cards, first):
 
 @kernel
 def _worth_with(w, worth, missing):
-    """Return the value of a plan with `missing` missing cards."""
+    """Return the value of a plan, reduced for `missing` missing cards."""
     for _ in range(missing):
         worth *= w.short
     return worth
@@ -131,20 +132,20 @@ def _worth_with(w, worth, missing):
 
 @kernel
 def _sum_of_hand(t, w, v, cards, wild):
-    """Return the value of a hand of this size from the values of the plans of its colors."""
+    """Return the value of a hand, given its size and the plan values of its colors."""
     best, total = 0.0, 0.0
     for colour in range(v.colours):
         total += v.plans[colour]
         best = max(best, v.plans[colour])
     value = w.card * min(cards, t.hand_limit) + w.wild_card * wild
     late = 1.0 if w.apart == 0.0 else v.later
-    value += w.best_plan * best + w.other_plans * (total - best) * late  # other plans come later
+    value += w.best_plan * best + w.other_plans * (total - best) * late  # other plans are carried out later
     return value * v.later
 
 
 @kernel
 def hand_value(t, p, w, g, v, first):
-    """Return the value of the hand for later turns: its cards, and the best build of each color."""
+    """Return the value of the hand in later turns: its cards and the best build of each color."""
     if v.later == 0.0:
         return 0.0
     cards, wild = _analyze_hand(t, p, w, g, v, first)
@@ -153,7 +154,7 @@ def hand_value(t, p, w, g, v, first):
 
 @kernel
 def analyze_cards(t, p, w, g, v, first):
-    """Compute the cost of giving away one card of each type in hand, which changes only the plans of its color."""
+    """Compute the cost of giving up one card of each type in hand, which changes only the plans of its color."""
     if v.later == 0.0:
         for i in range(v.held_count):
             v.cost[v.held[i]] = 0.0
@@ -180,7 +181,7 @@ def analyze_cards(t, p, w, g, v, first):
 
 @kernel
 def take_cheapest(t, v, begin, end, wild, number):
-    """Remove the `number` cheapest cards of types from `begin` to `end` (and wild cards) from the hand.
+    """Remove the `number` cheapest cards with types in [begin, end), or wild cards if `wild` is set, from the hand.
 
     Return (lowest type removed, highest cost, number removed).
     """
@@ -210,7 +211,7 @@ def _remember_most(v, first, value):
 
 @kernel
 def hand_upper_bound(t, p, w, g, v, first):
-    """Return an upper bound on the value of the hand after a build: fewer cards or cells improve no plan."""
+    """Return an upper bound on the hand's value after a build, since fewer cards or cells improve no plan."""
     if max(w.clash, w.short, w.far) > 1.0 or min(w.card, w.wild_card) < 0.0 or w.best_plan < w.other_plans:
         return -ILLEGAL_VALUE  # no bound with such weights
     if v.pairs != 0 or not (v.most_known >> first) & 1:
@@ -235,7 +236,7 @@ def _may_pay(t, v, card, coats):
 
 @kernel
 def save_hand(v):
-    """Save the hand, to try a payment."""
+    """Save the hand before a payment is tried."""
     for i in range(v.held_count):
         v.spare[i] = v.hand[v.held[i]]
 
@@ -249,7 +250,7 @@ def restore_hand(v):
 
 @kernel
 def take_color(t, v, card, number):
-    """Remove a card and the `number` cheapest other cards of its color or wild cards; return how many others."""
+    """Remove a card and up to `number` of the cheapest cards of its color or wild cards; return how many."""
     v.hand[card] -= 1
     begin = np.int64(t.colour[card]) * t.variants
     _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
@@ -258,9 +259,9 @@ def take_color(t, v, card, number):
 
 @kernel
 def _best_side(t, p, w, g, v, card, side, elsewhere):
-    """Return (gain, gain minus the cost of the side, whether from another side, cells) of a card's tile.
+    """Return (gain, gain minus the cost of the side, whether from another side, cells) for a card's tile.
 
-    Other sides are only considered if `elsewhere`.
+    Other sides are considered only if `elsewhere` is set.
     """
     kind = np.int64(t.kind[card])
     gain = less = tile_gain(t, p, w, g, v, card, side)
@@ -277,7 +278,10 @@ def _best_side(t, p, w, g, v, card, side, elsewhere):
 
 @kernel
 def _take_payment(t, v, card):
-    """Remove a card and its payment from the saved hand; return the coats that the payment takes, -1: impossible."""
+    """Remove a card and its payment from the hand, which must have been saved.
+
+    Return the number of coats that the payment costs, or -1 if it is impossible.
+    """
     number, coats = np.int64(t.number[card]) - 1, np.int64(0)
     taken = take_color(t, v, card, number)
     if taken < number and (v.usable >> a.ONE_CARD_FEWER) & 1:
@@ -295,10 +299,10 @@ def _take_payment(t, v, card):
 
 @kernel
 def build_parts(t, p, w, g, v, card, side, first, coats, least):
-    """Return (gain, whether from another side, coats for the payment, value of the remaining hand) of building a card.
+    """Return (gain, whether from another side, coats for the payment, value of the remaining hand) for a build.
 
     The gain is `ILLEGAL_VALUE` if the card cannot be built with at most `coats` coats. It may also be `ILLEGAL_VALUE`
-    if the gain minus the cost of the side is at most `least`. Needs `analyze_cards`.
+    if the gain minus the cost of the side is at most `least`. Call `analyze_cards` first.
     """
     elsewhere = (v.usable >> a.ANY_SIDE) & 1 and coats >= t.costs[a.ANY_SIDE]
     if w.apart != 0.0 and not _may_pay(t, v, card, coats):
@@ -323,7 +327,7 @@ def build_parts(t, p, w, g, v, card, side, first, coats, least):
 
 @kernel
 def build_value(t, p, w, g, v, card, side, first, coats, least):
-    """Return the value of building a card now, with the remaining hand (see `build_parts`), or `ILLEGAL_VALUE`."""
+    """Return the value of building a card now plus the remaining hand, or `ILLEGAL_VALUE` (see `build_parts`)."""
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, first, coats, least)
     if gain <= ILLEGAL_VALUE:
         return ILLEGAL_VALUE
@@ -336,7 +340,10 @@ def build_value(t, p, w, g, v, card, side, first, coats, least):
 
 @kernel
 def best_build(t, p, w, g, v, side, first, coats, least):
-    """Return (value, card) of the best build from a side; `ILLEGAL_VALUE`: none. May skip values of at most `least`."""
+    """Return (value, card) of the best build from a side, or (`ILLEGAL_VALUE`, -1) if there is none.
+
+    Builds worth at most `least` may be skipped.
+    """
     best, chosen = ILLEGAL_VALUE, np.int64(-1)
     most = hand_upper_bound(t, p, w, g, v, first)
     for i in range(v.held_count):
@@ -405,7 +412,7 @@ def release_pair(t, g, v, space):
 
 @kernel
 def draw_value(t, p, w, g, v, space):
-    """Return the value of the hand after drawing the two cards next to a space, minus the loss of the board."""
+    """Return the value of the hand after drawing the two cards next to a space, minus the loss on the board."""
     hold_pair(t, g, v, space)
     later = v.later
     v.later = v.later_drawn

@@ -1,7 +1,7 @@
-"""Values of the heuristic, phase by phase: every legal action gets a value in points, and the best is chosen.
+"""Action values of the heuristic by phase: each legal action is valued in points, and the best one is chosen.
 
-Values are only comparable with those of other actions that are legal in the same state. Search players use them to try
-good actions first.
+Values are comparable only among actions that are legal in the same state. Search players use them to try good actions
+first.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ from helsinki_env.games.helsinki.build import free_roofs, last_tile
 
 @kernel
 def board_action_price(t, v, action, spend):
-    """Return the required gain of a board action."""
+    """Return the gain that a board action must exceed to be worth its cost."""
     return t.costs[action] * v.coat + spend * v.later
 
 
 @kernel
 def turn_value(t, p, w, g, v, space, coats):
-    """Return the value of the rest of a turn that begins by moving to a space: drawing, building, or both."""
+    """Return the value of a turn that begins by moving to a space, and continues by drawing, building, or both."""
     first = first_reachable_side(space)
     side = space // 2
     value = draw_value(t, p, w, g, v, space)
@@ -70,7 +70,7 @@ def turn_value(t, p, w, g, v, space, coats):
 
 @kernel
 def draw_and_build(t, p, w, g, v, space, coats):
-    """Return the value of drawing and then building, minus its price."""
+    """Return the value of drawing and then building, minus the cost of the board action."""
     hold_pair(t, g, v, space)
     for slot in ((space + 7) % 8, space):
         card = np.int64(g.display[slot])
@@ -87,7 +87,7 @@ def draw_and_build(t, p, w, g, v, space, coats):
 
 @kernel
 def second_build(t, p, w, g, v, card, side):
-    """Return the approximate gain of a second build after that of `card`: both may need the same cells."""
+    """Return the approximate gain from a second build after building `card`, although both may need the same cells."""
     save_hand(v)
     number = np.int64(t.number[card]) - 1
     best = ILLEGAL_VALUE
@@ -117,7 +117,7 @@ _gather = gatherer(_BLOCK)
 
 @kernel
 def _legal_of(mask, first, last):
-    """Return the legal actions among up to 64 from `first` to before `last`, as a bit set relative to `first`."""
+    """Return the legal actions among the first 64 in [first, last), as a bit set relative to `first`."""
     begin = min(first, len(mask) - _BLOCK)
     if begin < 0:
         legal = np.uint64(0)
@@ -146,7 +146,7 @@ def best_legal(values, mask, first, last):
 
 @kernel
 def reset_values(values, mask, first, last):
-    """Reset the values of the actions from `first` to before `last`; return (number of legal actions, one of them)."""
+    """Reset the values of the actions in [first, last); return (number of legal actions, one of them)."""
     for action in range(first, last):
         values[action] = ILLEGAL_VALUE
     legal, only = np.int64(0), np.int64(0)
@@ -160,7 +160,7 @@ def reset_values(values, mask, first, last):
 
 @kernel
 def has_alternatives(mask):
-    """Return whether there is more than one legal action."""
+    """Return whether more than one action is legal."""
     legal = np.int64(0)
     for block in range(0, len(mask), _BLOCK):
         legal += popcount(_legal_of(mask, block, len(mask)))
@@ -182,7 +182,7 @@ def _value_start(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_moves(t, p, w, g, v, mask, values):
-    """MOVE: the space with the best rest of the turn; a move that takes coats if it gains more than they are worth."""
+    """MOVE: value each space by the best continuation of the turn, minus the coats that the move costs."""
     move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
     token = np.int64(g.token[g.seat])
     analyze_cards(t, p, w, g, v, first_reachable_side((token + 2) % 8))
@@ -198,7 +198,7 @@ def _value_moves(t, p, w, g, v, mask, values):
         for action in (a.MOVE_1_TO_5, a.MOVE_1_TO_6):
             if mask[use + action] and steps <= t.strengths[action]:
                 if paid == t.costs[action]:
-                    value -= 0.01  # 1 to 6 is more flexible later
+                    value -= 0.01  # save the more flexible 'move 1 to 6' for later
                 else:
                     paid = t.costs[action]
                     value = turn_value(t, p, w, g, v, (token + steps) % 8, v.meadow - paid)
@@ -213,7 +213,7 @@ def _value_moves(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_early(t, mask, values, value):
-    """Value board actions that can wait until the end of the turn."""
+    """Set the value of board actions that can wait until the end of the turn."""
     use = t.offset[a.KIND_USE]
     for action in (a.TWO_POINTS, a.ONE_WILD_TILE, a.TWO_WILD_TILES, a.MOVE_SUPERSTRUCTURE):
         if mask[use + action]:
@@ -222,7 +222,7 @@ def _value_early(t, mask, values, value):
 
 @kernel
 def _value_main(t, p, w, g, v, mask, values):
-    """MAIN: draw or build."""
+    """MAIN: value drawing and building."""
     draw, build, use = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD], t.offset[a.KIND_USE]
     token = np.int64(g.token[g.seat])
     first = first_reachable_side(token)
@@ -243,14 +243,14 @@ def _value_main(t, p, w, g, v, mask, values):
             twice = v.meadow >= t.costs[a.SECOND_PAVILION] and (v.usable >> a.SECOND_PAVILION) & 1
             if value > ILLEGAL_VALUE and twice:
                 value += max(0.0, second_build(t, p, w, g, v, card, token // 2))
-            values[build + card] = max(value, 0.1 * ILLEGAL_VALUE)  # legal, even if the evaluation finds no payment
+            values[build + card] = max(value, 0.1 * ILLEGAL_VALUE)  # legal even if the evaluation finds no payment
             best = max(best, values[build + card])
     _value_early(t, mask, values, best - _TOO_EARLY)
 
 
 @kernel
 def _value_payment(t, p, w, g, v, mask, values):
-    """Pay with the least valuable cards; use a coat if it is cheaper or the only way."""
+    """PAY: prefer the least valuable cards, and use a coat if that is cheaper or the only way."""
     pay, use = t.offset[a.KIND_PAY], t.offset[a.KIND_USE]
     fewer, as_wild = use + a.ONE_CARD_FEWER, use + a.ANY_CARD_AS_WILD
     analyze_cards(t, p, w, g, v, first_reachable_side(np.int64(g.token[g.seat])))
@@ -272,7 +272,7 @@ def _value_payment(t, p, w, g, v, mask, values):
     floor = np.int64(0)
     while not mask[pay + floor]:
         floor += 1
-    # Pay the lowest type of the cheapest set first: types are paid in ascending order.
+    # Pay the lowest type of the cheapest set first, because types are paid in ascending order.
     lowest_type, dearest, _ = take_cheapest(t, v, max(begin, floor), begin + t.variants, True, np.int64(g.to_pay))
     values[pay + lowest_type] = 0.0
     if mask[fewer]:
@@ -284,9 +284,9 @@ def _value_payment(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_placements(t, p, w, g, v, mask, values, every):
-    """PLACE: the best placement; from another side if the gain exceeds its price.
+    """PLACE: value each placement by its gain, and using another side by its best gain minus its cost.
 
-    Without `every`, value only the best placement of a side.
+    Unless `every` is set, only the best placement from each side is valued.
     """
     place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE] + a.ANY_SIDE
     kind = np.int64(t.kind[g.card])
@@ -324,7 +324,7 @@ def _value_placements(t, p, w, g, v, mask, values, every):
 
 @kernel
 def _value_end(t, p, w, g, v, mask, values):
-    """END: spend coats on board actions that are worth more, the most valuable first."""
+    """END: value board actions by their gain minus the coats that they cost, and ending the turn as 0."""
     use = t.offset[a.KIND_USE]
     values[t.offset[a.KIND_END]] = 0.0
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
@@ -357,7 +357,7 @@ def _value_end(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_roofs(t, g, v, mask, values):
-    """Choose the most valuable roofs, lowest cell first."""
+    """ROOF: prefer the most valuable roofs, lowest cell first."""
     first = t.offset[a.KIND_ROOF]
     legal = np.int64(0)
     for cell in range(49):
@@ -367,13 +367,13 @@ def _value_roofs(t, g, v, mask, values):
     if g.lifted >= 0 or g.roofs_left <= 1:
         return
     begin = lowest_bit(legal)
-    legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(begin) - 1)  # reserve the last ones for the remaining roofs
+    legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(begin) - 1)  # add roofs that the mask reserves for later
     values[first + lowest_of_best_roofs(t, v, legal, g.roofs_left)] += 10.0
 
 
 @kernel
 def _value_discards(t, p, w, g, v, mask, values):
-    """Discard the least valuable cards; keep all if that is worth a coat."""
+    """DISCARD: prefer the least valuable cards, and keep all cards if that is worth a coat."""
     first, keep = t.offset[a.KIND_DISCARD], t.offset[a.KIND_USE] + a.NO_HAND_LIMIT
     analyze_cards(t, p, w, g, v, first_reachable_side(np.int64(g.token[g.seat])))
     cards = np.int64(0)
@@ -394,7 +394,7 @@ def _value_discards(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_cells(t, w, g, v, mask, values):
-    """WILD: the cell where a wild tile adds most."""
+    """WILD: value each cell by the gain from a wild tile."""
     first = t.offset[a.KIND_WILD]
     for cell in range(49):
         if mask[first + cell]:
@@ -403,14 +403,14 @@ def _value_cells(t, w, g, v, mask, values):
 
 @kernel
 def _value_lifts(t, v, mask, values):
-    """LIFT: the superstructure with the lowest value in its current position."""
+    """LIFT: prefer the superstructure with the lowest value in its current position."""
     first = t.offset[a.KIND_LIFT]
     for cell in range(49):
         if mask[first + cell]:
             values[first + cell] = -roof_value(t, v, cell, 0, 0)
 
 
-#: The main kind of action in each phase, in the order of the phases; for MAIN, DRAW comes before it.
+#: Main kind of action in each phase, in the order of the phases; in MAIN, DRAW precedes it.
 _MAIN_KIND = np.array(
     [a.KIND_START, a.KIND_MOVE, a.KIND_BUILD, a.KIND_PAY, a.KIND_PLACE, a.KIND_WILD, a.KIND_LIFT, a.KIND_ROOF,
      a.KIND_DISCARD],
@@ -420,10 +420,10 @@ _MAIN_KIND = np.array(
 
 @kernel
 def select_action(t, p, w, g, v, mask, values, every):
-    """Return the best legal action of the seat to move, and write the values of actions, float64 (ids,).
+    """Return the best legal action of the seat to move, and write the action values, float64 (ids,).
 
-    Only legal actions get a value above `ILLEGAL_VALUE`, but not those that the heuristic never takes. The values of
-    actions of other phases do not change. All placements get a value only if `every` is set.
+    Legal actions get a value above `ILLEGAL_VALUE`, except those that the heuristic never takes. The values of actions
+    in other phases are left unchanged. Unless `every` is set, only the best placements get a value.
     """
     phase = np.int64(g.phase)
     use, end = t.offset[a.KIND_USE], t.offset[a.KIND_END] + 1

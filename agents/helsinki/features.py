@@ -3,9 +3,9 @@
 Codes are one-hot and counts are unary, so that a linear layer can use them. All seats have the same features, so that
 they can share an encoder.
 
-Look-ahead features describe what a seat could draw, build and use in its next turn, which a network cannot compute
-easily. The heuristic values drawing next to every space, building from every side, and the board actions that add to
-the board, with the current hand. Opponents' actions in between are ignored.
+Look-ahead features describe what a seat could draw, build and use in its next turn, which is hard for a network to
+compute. With the current hand, the heuristic values drawing next to each space, building from each side, and the board
+actions that add to the board. Opponents' actions in between are ignored.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from helsinki_env.games.helsinki.state import LAYOUTS, MAX_SEATS
 _COLOURS = len(COLOURS)
 #: Gains are encoded in eighths of a point.
 _UNIT = 8.0
-#: Reach of a token without a coat of arms: number of spaces, and number of sides from there.
+#: Reach of a token without spending a coat of arms: number of spaces, and number of sides of these spaces.
 _SPACES, _SIDES = 3, 2
 _DRAWING, _BUILDING, _CAN_BUILD, _PLANS, _ACTIONS, _GAIN, LEAD = range(7)
 
@@ -54,13 +54,13 @@ def next_turn_parts(types: int) -> tuple[FeatureSpec, ...]:
         FeatureSpec("plans by colour", _COLOURS, 2.0 * _UNIT),
         FeatureSpec("gain of wild tiles and superstructures", 4, 2.0 * _UNIT),
         FeatureSpec("gain of the next turn", 1, 2.0 * _UNIT),
-        FeatureSpec("lead in expected points after the next turn", 1, 4.0),  # in halves, as without the next turn
+        FeatureSpec("lead in expected points after the next turn", 1, 4.0),  # in halves, like the current lead
     )
 
 
 @kernel
 def _write_actions(t, w, g, v, seat, begin, out):
-    """Write the gains of the board actions that add tiles or superstructures to the board, without their costs."""
+    """Write the gains, before costs, from board actions that add tiles or superstructures to the board."""
     if (v.usable >> a.ONE_WILD_TILE) & 1 or (v.usable >> a.TWO_WILD_TILES) & 1:
         one, two = best_wilds(t, w, v)
         for place, action in enumerate((a.ONE_WILD_TILE, a.TWO_WILD_TILES)):
@@ -80,9 +80,9 @@ def _write_actions(t, w, g, v, seat, begin, out):
 
 @kernel
 def write_next_turn(t, p, w, g, v, seat, at, out):
-    """Write the `next_turn_parts` except the lead; return the gain of the best next turn, in points.
+    """Write the `next_turn_parts`, except the lead; return the gain from the best next turn, in points.
 
-    `v`: view of the seat after `expected_points`. `at`: offsets of the features, in order. `out`: features of the seat.
+    `v`: the seat's view after `expected_points`. `at`: feature offsets, in order. `out`: features of the seat.
     """
     token = np.int64(g.token[seat])
     if token < 0 or g.done:
@@ -211,7 +211,7 @@ def _write_card(t, code, out, at):
 
 @kernel
 def _write_seat(t, obs, turn, at, out):
-    """Write the `seat_parts` of one seat except the expected points; `at` holds the offsets of the features."""
+    """Write the `seat_parts` of a seat, except the expected points; `at` holds the feature offsets."""
     board, facts = _PER_BOARD * turn, _SEATS + _PER_SEAT * turn
     for cell in range(49):
         out[at[0] + cell] = obs[board + cell] > 0
@@ -267,7 +267,7 @@ def _write_hand(t, obs, at, out):
 
 @kernel
 def _write_table(t, obs, drawn, at, out):
-    """Write the `table_parts` except the turns left; cards in the slots `drawn`, a set, are left blank."""
+    """Write the `table_parts`, except the turns left; cards in `drawn`, a set of slots, are left blank."""
     for cell in range(49):
         if 0 < obs[cell] <= _COLOURS:
             out[at[0] + 49 * (np.int64(obs[cell]) - 1) + cell] = 1
@@ -296,10 +296,10 @@ def _write_table(t, obs, drawn, at, out):
 
 @kernel
 def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
-    """Write the features of a game seen by `viewer` at the end of its turn, int8 (P, S) and (G,), both zero before.
+    """Write the features of a game, as `viewer` sees it at the end of its turn, to zeroed int8 arrays (P, S) and (G,).
 
-    `drawn`: set of slots whose cards were revealed in this turn; they are empty afterwards. The next turn's gains are
-    written if `seat_at` has offsets for them.
+    `drawn`: set of slots whose cards were revealed in this turn; these slots are emptied. The next turn's gains are
+    written only if `seat_at` has offsets for them.
     """
     t, p = ws.tables[0], ws.pieces[0]
     players = np.int64(g.players)
@@ -337,7 +337,7 @@ def apply_and_track_reveals(t, g, action, drawn):
 
 
 def _groups(types: int) -> Int64Array:
-    """Group actions of one kind for the network; each board action is a separate group."""
+    """Group actions by kind for the network; each board action is a separate group."""
     table = a.action_table(types)
     group = np.array(table.kind_of, np.int64)
     first = table.offsets[a.KIND_USE]
@@ -346,15 +346,15 @@ def _groups(types: int) -> Int64Array:
 
 
 def _permute(sources: Int64Array, begin: int, piece: Int64Array) -> None:
-    """Permute the entries from `begin` on by `piece`."""
+    """Permute the entries that start at `begin` by `piece`."""
     sources[begin : begin + len(piece)] = begin + piece
 
 
 def _turning(types: int) -> CanonicalOrientation:
-    """Return the permutations of boards, lines and tokens for each side: the rules are symmetric (rulebook, "Setup").
+    """Return the permutations of boards, lines and tokens for each side; the rules are symmetric (rulebook, "Setup").
 
-    Coats of arms and crosswalks follow the quarter turn, and tokens move in the same direction from any side. The
-    display is already relative to the own token.
+    Coats of arms and crosswalks have the same quarter-turn symmetry, and tokens move in the same direction from any
+    side. The display is already relative to the viewer's token.
     """
     at = offsets_for_types(FEATURES, types)
     names = [[part.name for part in parts] for parts in (seat_parts(types), table_parts(types))]
@@ -368,7 +368,7 @@ def _turning(types: int) -> CanonicalOrientation:
         _permute(seat[side], begin[0]["token"], spaces)
         for colour in range(_COLOURS):
             _permute(table[side], begin[1]["own board by colour"] + 49 * colour, cells.ravel())
-        # The next side becomes the north, so its line from the right becomes a row from the north.
+        # The next side becomes north, so its lines, starting from the right, become rows, starting from the north.
         cells, spaces = np.rot90(cells), np.roll(spaces, -2)
         lines = np.stack([lines[1, ::-1], lines[0]])
     return CanonicalOrientation(begin[0]["token"], np.arange(8) // 2, seat, table)

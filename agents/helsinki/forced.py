@@ -22,7 +22,7 @@ class ForcedPlayer(PlayerWrapper):
     Args:
         action: name of the board action.
         player: player that takes all other actions.
-        config: the games to play; only their component file matters.
+        config: game configuration; only its component file is used.
 
     Raises:
         ValueError: if the action does not exist.
@@ -50,7 +50,10 @@ class ForcedPlayer(PlayerWrapper):
 
 
 def make_forced_player(argument: str, config: HelsinkiConfig) -> ForcedPlayer:
-    """Return the player ``forced:ACTION:PLAYER``, given the text after the first colon; or PlayerError."""
+    """Create the player ``forced:ACTION:PLAYER`` from the text after the first colon.
+
+    Raise PlayerError if the text is invalid.
+    """
     action, _, player = argument.partition(":")
     if action not in BOARD_ACTIONS or not player:
         raise PlayerError(

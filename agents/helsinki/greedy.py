@@ -1,13 +1,13 @@
 """Greedy player with a one-turn look-ahead.
 
-For each action it sums the possible gains of the rest of the turn: the cards next to each space within reach, each
-possible build with its best placement, and the use of a coat of arms. It uses the heuristic's kernels with separate
-weights, without the later additions to the heuristic.
+For each action, it adds up the possible gains of the rest of the turn. They come from the cards next to each space
+within reach, each possible build with its best placement, and the use of a coat of arms. It uses the heuristic's
+kernels with separate weights, but not the later additions to the heuristic.
 
-Greedy is a fixed baseline: its actions must never change. Sums that break ties therefore keep their original order (the
-weight `apart`).
+Greedy is a fixed baseline: its actions must never change. Sums that can break ties therefore keep their original order
+(the weight `apart`).
 
-Unlike `helsinki_env.agents.helsinki.decide`, it considers board actions one at a time. Until the end of the turn it
+Unlike `helsinki_env.agents.helsinki.decide`, it considers board actions one at a time. Until the end of the turn, it
 ignores drawing and building in the same turn, and building twice. It also ignores that drawing shortens the game.
 `spend` is the gain that a board action must bring beyond the value of its coats.
 """
@@ -62,7 +62,7 @@ __all__ = ["GreedyPlayer", "GreedyWeights"]
 
 @kernel
 def _first(mask, begin, end):
-    """Return the lowest legal action from `begin` to `end`, or `end` if there is none."""
+    """Return the lowest legal action in [begin, end), or `end` if there is none."""
     while begin < end and not mask[begin]:
         begin += 1
     return begin
@@ -70,7 +70,7 @@ def _first(mask, begin, end):
 
 @kernel
 def _legal_cells(mask, begin):
-    """Return the cells of the legal actions from `begin` on."""
+    """Return the cells whose actions, which start at `begin`, are legal."""
     cells = np.int64(0)
     for cell in range(CELLS):
         if mask[begin + cell]:
@@ -80,10 +80,10 @@ def _legal_cells(mask, begin):
 
 @kernel
 def _evaluate_board(t, w, g, v):
-    """Evaluate the own board: the values of lines, coats and holes with the turns that are left.
+    """Evaluate the seat's own board: the values of lines, coats and holes for the number of turns left.
 
     A line with m empty cells is assumed to be full at the end with probability q^m. Cells that no tile can reach lower
-    it, but in the last turn a wild tile may still fill them. The results must remain bit-identical.
+    this probability, but in the last turn, a wild tile may still fill them. The results must remain bit-identical.
     """
     read_board(t, g, g.seat, v)
     v.roofs_known[:] = 0
@@ -111,7 +111,7 @@ def _evaluate_board(t, w, g, v):
 
 @kernel
 def _draw_value(t, p, w, g, v, space, before):
-    """Return the value of drawing next to a space, given the value of the hand before."""
+    """Return the value of drawing next to a space, given the current value of the hand."""
     return draw_value(t, p, w, g, v, space) - before
 
 
@@ -119,7 +119,7 @@ def _draw_value(t, p, w, g, v, space, before):
 def _build_value(t, p, w, g, v, card, side, coats, before, most, least):
     """Return the value of building a card; the hand is worth `before` now and at most `most` afterwards.
 
-    `ILLEGAL_VALUE` if the card cannot be built; may be `ILLEGAL_VALUE` if its value is at most `least`.
+    Return `ILLEGAL_VALUE` if the card cannot be built, and possibly if its value is at most `least`.
     """
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, side, coats, least + before - most)
     if gain <= ILLEGAL_VALUE:
@@ -129,7 +129,7 @@ def _build_value(t, p, w, g, v, card, side, coats, before, most, least):
 
 @kernel
 def _best_build(t, p, w, g, v, side, coats, before, most, least):
-    """Return the best build from a side; `least` if none is worth more."""
+    """Return the value of the best build from a side, or `least` if none is worth more."""
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1 and v.hand[card] > 0:
@@ -146,7 +146,7 @@ def _turn_value(t, p, w, g, v, space, coats, before, most):
 
 @kernel
 def _choose_start(t, p, w, g, v, mask):
-    """Choose the space with the best draw within reach of the first turn."""
+    """START: choose the space with the best draw within reach of the first turn."""
     start = t.offset[a.KIND_START]
     best, chosen = ILLEGAL_VALUE, _first(mask, start, start + 8)
     before = hand_value(t, p, w, g, v, 0)
@@ -161,7 +161,7 @@ def _choose_start(t, p, w, g, v, mask):
 
 @kernel
 def _mover(t, mask, use, steps):
-    """Return the cheapest board action that moves `steps` steps, or -1."""
+    """Return the cheapest board action that moves `steps` steps, or -1 if there is none."""
     chosen = np.int64(-1)
     for action in (a.MOVE_1_TO_5, a.MOVE_1_TO_6):
         enough = mask[use + action] and steps <= t.strengths[action]
@@ -172,7 +172,7 @@ def _mover(t, mask, use, steps):
 
 @kernel
 def _choose_move(t, p, w, g, v, mask, spend):
-    """MOVE: the space with the best draw or build. Spend a coat on the move if that gains more than it is worth."""
+    """MOVE: choose the space with the best draw or build; spend a coat if that gains more than it is worth."""
     move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
     token, coats = np.int64(g.token[g.seat]), np.int64(v.meadow)
     best, chosen = ILLEGAL_VALUE, np.int64(-1)
@@ -202,7 +202,7 @@ def _choose_move(t, p, w, g, v, mask, spend):
 
 @kernel
 def _choose_main(t, p, w, g, v, mask, spend):
-    """MAIN: draw or build."""
+    """MAIN: choose whether to draw or build."""
     draw, build, extra = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD], t.offset[a.KIND_USE] + a.EXTRA_CARD
     token = np.int64(g.token[g.seat])
     best, chosen = ILLEGAL_VALUE, np.int64(-1)
@@ -224,7 +224,7 @@ def _choose_main(t, p, w, g, v, mask, spend):
 
 @kernel
 def _choose_payment(t, p, w, g, v, mask, spend):
-    """Pay with the least valuable cards; use a coat if it is cheaper or the only way."""
+    """PAY: pay with the least valuable cards; use a coat if that is cheaper or the only way."""
     pay, use = t.offset[a.KIND_PAY], t.offset[a.KIND_USE]
     fewer = use + a.ONE_CARD_FEWER
     floor = _first(mask, pay, pay + t.types) - pay
@@ -244,7 +244,7 @@ def _choose_payment(t, p, w, g, v, mask, spend):
 
 @kernel
 def _choose_placement(t, p, w, g, v, mask, spend):
-    """PLACE: the best placement; from another side if that is worth a coat."""
+    """PLACE: choose the best placement, from another side if that is worth a coat."""
     place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE] + a.ANY_SIDE
     kind, own = np.int64(t.kind[g.card]), np.int64(g.token[g.seat]) // 2
     roofs = min(np.int64(t.shows[g.card]), np.int64(g.superstructure_supply))
@@ -264,17 +264,17 @@ def _choose_placement(t, p, w, g, v, mask, spend):
 
 @kernel
 def _choose_roof(t, g, v, mask):
-    """Choose the most valuable roofs, lowest cell first."""
+    """ROOF: choose the most valuable roofs, lowest cell first."""
     first = t.offset[a.KIND_ROOF]
     legal = _legal_cells(mask, first)
-    if g.roofs_left > 1:  # reserve the last ones for the remaining roofs
+    if g.roofs_left > 1:  # add roofs that the mask reserves for later
         legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(lowest_bit(legal)) - 1)
     return first + lowest_of_best_roofs(t, v, legal, g.roofs_left)
 
 
 @kernel
 def _choose_discard(t, p, w, g, v, mask, spend):
-    """Discard the least valuable cards; keep all if that is worth a coat."""
+    """DISCARD: discard the least valuable cards; keep all cards if that is worth a coat."""
     first, keep = t.offset[a.KIND_DISCARD], t.offset[a.KIND_USE] + a.NO_HAND_LIMIT
     due = np.int64(-t.hand_limit)
     for i in range(v.held_count):
@@ -294,7 +294,7 @@ def _more(t, v, action):
 
 @kernel
 def _choose_end(t, p, w, g, v, mask, price):
-    """END: the most valuable board action, if it is worth more than `price`, the price of one coat."""
+    """END: choose the most valuable board action if it is worth more than `price`, the price of one coat."""
     use = t.offset[a.KIND_USE]
     best, chosen = price, t.offset[a.KIND_END]
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
@@ -365,8 +365,8 @@ def _choose(t, p, w, spend, g, v, mask):
 def choose_batch(tables, parts, weights, spend, states, views, masks, actions):
     """Write the greedy action of every game into `actions`, int64 (B,).
 
-    `spend` is the gain that spending a coat must bring beyond the value of the coat. The arrays of tables, parts,
-    weights and views have one record.
+    `spend` is the gain that spending a coat must bring beyond the value of the coat. The arrays of tables, pieces,
+    weights and views have one record each.
     """
     for b in range(len(states)):
         actions[b] = _choose(tables[0], parts[0], weights[0], spend, states[b], views[0], masks[b])
@@ -417,10 +417,10 @@ _NEUTRAL = {
 
 
 class GreedyPlayer:
-    """One-turn look-ahead player; deterministic, so the same observation always gives the same action.
+    """Deterministic player with a one-turn look-ahead.
 
     Args:
-        config: the games to play; only their component file matters.
+        config: game configuration; only its component file is used.
         weights: weights of the evaluation.
     """
 
@@ -437,7 +437,7 @@ class GreedyPlayer:
         states, action_mask, _ = validate_inputs(self.config, observation, action_mask, keys)
         actions, free = forced_and_open(action_mask)
         states, masks, chosen = states[free], action_mask[free], actions[free]
-        # Scratch memory for each call: several threads may use one player.
+        # Allocate scratch memory for each call, because several threads may use one player.
         views, tables, parts = new_views(1), self.config.tables, piece_table(self.config)
         choose_batch(tables, parts, self._record, float(self.weights.spend), states, views, masks, chosen)
         actions[free] = chosen

@@ -1,14 +1,14 @@
-"""Helsinki's position evaluation, transposition table and interface `helsinki_env.agents.heuristic_api`.
+"""Helsinki's position evaluation, transposition table and implementation of `helsinki_env.agents.heuristic_api`.
 
-The value of a position is the sum to which the actions of `helsinki_env.agents.helsinki.decide` add: points made,
-expected lines and superstructures, and for later turns the hand, coats of arms and cells. Win probabilities follow from
-a logistic model (Bradley and Terry 1952; Luce 1959 for more than two players). The value of a lead grows as the turns
-run out.
+The value of a position adds up points scored, expected lines and superstructures and, for later turns, the hand, coats
+of arms and cells. `helsinki_env.agents.helsinki.decide` values actions by their contribution to this sum. Win
+probabilities follow from a logistic model (Bradley and Terry 1952; Luce 1959 for more than two players). A lead is
+worth more when fewer turns are left.
 
-A search evaluates the same boards repeatedly, because every simulation begins with them. The views of a search form one
-array: one view per seat, one for other uses, then `BOARDS` per seat, a hash table that is keyed by the inputs of the
-board analysis. If two boards collide, the later one replaces the earlier one. Cached results are bit-identical to new
-computations.
+A search evaluates the same boards repeatedly, because every simulation starts from them. The views of a search form one
+array: one view per seat, one for other uses, and `BOARDS` per seat. These form a hash table that is keyed by the inputs
+of the board analysis. If two boards collide, the later one replaces the earlier one. Cached results are
+bit-identical to new computations.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _tiles_of(g, seat):
 
 @kernel
 def _slot_of(g, seat, tiles):
-    """Return the index of a board in the hash table of its seat, from 0."""
+    """Return the index of a board in its seat's hash table, starting at 0."""
     word = mix(tiles ^ np.uint64(g.built[seat])) ^ np.uint64(g.superstructures[seat])
     rest = np.int64(g.pile_size) | np.int64(g.coats[seat]) << 8 | np.int64(g.bonus_cards) << 16
     return np.int64(mix(word ^ (np.uint64(rest) << np.uint64(1) | np.uint64(g.last_round))) & _LAST)
@@ -78,7 +78,7 @@ def view_index(w, g, seat, views):
     v = views[latest]
     if is_view_current(w, g, seat, v):
         if v.of_tiles != tiles or v.of_road != road:
-            v.of_tiles = NOWHERE  # later results are valid for neither board
+            v.of_tiles = NOWHERE  # the view now mixes results of both boards
         return latest
     found = MAX_SEATS + 1 + BOARDS * seat + _slot_of(g, seat, tiles)
     views[seat].latest = found
@@ -95,7 +95,7 @@ def view_index(w, g, seat, views):
 
 @kernel
 def expected_points(t, p, w, g, seat, v):
-    """Return the expected points of a seat at the end of the game."""
+    """Return a seat's expected points at the end of the game."""
     analyze_board(t, w, g, seat, v)
     read_hand(t, g, seat, v)
     total = np.float64(g.points[seat])
@@ -112,10 +112,9 @@ def expected_points(t, p, w, g, seat, v):
 
 @kernel
 def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
-    """Write every seat's win probability, float64 (4,), with sum 1.
+    """Write every seat's win probability, float64 (4,); they sum to 1.
 
-    `lead`: points per unit of the logistic model in the last turn; `lead_growth`: its growth with the square root of
-    the turns left.
+    The logistic model has `lead` + `lead_growth` * sqrt(turns left) points per unit.
     """
     players = np.int64(g.players)
     turns = 0.0

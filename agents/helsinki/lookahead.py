@@ -1,9 +1,8 @@
-"""Look-ahead of the heuristic: the effect of the next turn on the actions of this one.
+"""Look-ahead of the heuristic: how the next turn affects the action values of this one.
 
 `helsinki_env.agents.helsinki.decide` evaluates a turn by the resulting board and hand. This module applies every
 promising use of the turn to a copy of the game and finds the best next turn from there. That turn depends on the cards
-that would then be in the display, the spaces within reach, and the tiles that still fit. Opponents' actions in between
-are ignored.
+then in the display, the spaces within reach, and the tiles that still fit. Opponents' actions in between are ignored.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def _next_turn(t, p, w, g, v, space):
         to = (space + steps) % 8
         draw = draw_value(t, p, w, g, v, to)
         for slot in ((to + 7) % 8, to):
-            if g.display[slot] < 0 and g.pile_size > 0:  # will hold a card that is not yet revealed
+            if g.display[slot] < 0 and g.pile_size > 0:  # the slot will be refilled with an unknown card
                 draw += w.unseen * v.later
         best = max(best, draw)
     for steps in range(1, 4):
@@ -69,9 +68,9 @@ def _draw_ahead(t, p, w, g, v, work, space):
 
 @kernel
 def _after_tile(t, p, w, later, u, kind, cells, space):
-    """Return the value of the best next turn with a tile (-1: a wild tile) on some cells.
+    """Return the value of the best next turn after building a tile (-1 for a wild tile) on `cells`.
 
-    `later` is overwritten.
+    The game record `later` is modified.
     """
     seat = later.seat
     later.built[seat] |= cells
@@ -91,7 +90,7 @@ def _after_tile(t, p, w, later, u, kind, cells, space):
 def _build_ahead(t, p, w, g, v, u, work, card, space):
     """Return the value of building a card from the side of a space plus the value of the best next turn.
 
-    `u`: a second view, for the board with the new tile. `ILLEGAL_VALUE` if building the card takes a coat.
+    `u`: a second view, for the board with the new tile. Return `ILLEGAL_VALUE` if building the card costs a coat.
     """
     seat, side, kind = g.seat, space // 2, np.int64(t.kind[card])
     gain = tile_gain(t, p, w, g, v, card, side)
@@ -113,7 +112,7 @@ def _build_ahead(t, p, w, g, v, u, work, card, space):
 
 @kernel
 def _space_ahead(t, p, w, g, v, u, work, space):
-    """Return the change in the value of a turn from a space when the next turn is considered."""
+    """Return how considering the next turn changes the value of a turn from a space."""
     side, first = space // 2, first_reachable_side(space)
     analyze_cards(t, p, w, g, v, first)
     plain, _ = best_build(t, p, w, g, v, side, first, v.meadow, ILLEGAL_VALUE)
@@ -130,7 +129,7 @@ def _space_ahead(t, p, w, g, v, u, work, space):
 
 @kernel
 def _moves_ahead(t, p, w, g, v, u, work, mask, values):
-    """MOVE: correct the value of every space; moves that cost a coat get the correction of the best space."""
+    """MOVE: correct the value of each space; moves that cost a coat get the correction of the best space."""
     move, token = t.offset[a.KIND_MOVE], np.int64(g.token[g.seat])
     best, default = ILLEGAL_VALUE, 0.0
     for steps in range(1, 7):
@@ -146,7 +145,7 @@ def _moves_ahead(t, p, w, g, v, u, work, mask, values):
 
 @kernel
 def _main_ahead(t, p, w, g, v, u, work, mask, values):
-    """MAIN: correct the value of drawing and of every promising build; correct board actions like drawing."""
+    """MAIN: correct the values of drawing and of promising builds; board actions are corrected like drawing."""
     draw, build = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD]
     token = np.int64(g.token[g.seat])
     side, first = token // 2, first_reachable_side(token)
@@ -173,7 +172,7 @@ def _main_ahead(t, p, w, g, v, u, work, mask, values):
 
 @kernel
 def _placements_ahead(t, p, w, g, v, u, work, mask, values):
-    """PLACE: correct the value of every promising placement by the effect on the next turn."""
+    """PLACE: correct the value of each promising placement by its effect on the next turn."""
     place, kind = t.offset[a.KIND_PLACE], np.int64(t.kind[g.card])
     space = np.int64(g.token[g.seat])
     highest = values[best_legal(values, mask, 0, len(mask))]
@@ -195,7 +194,7 @@ def _placements_ahead(t, p, w, g, v, u, work, mask, values):
 
 @kernel
 def _cells_ahead(t, p, w, g, v, u, work, mask, values):
-    """WILD: correct the value of every promising cell by the effect on the next turn."""
+    """WILD: correct the value of each promising cell by its effect on the next turn."""
     wild = t.offset[a.KIND_WILD]
     highest = values[best_legal(values, mask, 0, len(mask))]
     for cell in range(CELLS):
@@ -210,9 +209,9 @@ def _cells_ahead(t, p, w, g, v, u, work, mask, values):
 
 @kernel
 def select_action_lookahead(t, p, w, g, v, u, work, mask, values):
-    """Return the best action as `select_action` does, with look-ahead for moves, drawing or building, and placements.
+    """Return the best action like `select_action`, with look-ahead for moves, drawing or building, and placements.
 
-    `u`: a second view, `work`: a record, (1,): scratch.
+    Scratch: `u`, a second view, and `work`, an array of one record.
     """
     ahead = w.ahead > 0.0 and not g.last_round
     chosen = select_action(t, p, w, g, v, mask, values, ahead)

@@ -14,20 +14,21 @@ class Weights:
     "Later" values are multiplied by a factor between 1 (early in the game) and 0 (in the last turn).
 
     Attributes:
-        cards_a_turn: cards that a turn takes from the draw pile, to estimate the turns left.
+        cards_a_turn: number of cards drawn from the pile per turn, to estimate the turns left.
         last_turn: turns left when the draw pile is nearly empty.
-        hurry: fraction that counts of the board's loss from a draw, which shortens the game.
-        cell_chance: probability that an empty cell is built by the end, early in the game.
+        hurry: factor on the board's loss in value from a draw, which shortens the game.
+        cell_chance: probability, early in the game, that an empty cell is built by the end.
         line_patience: turns left at which that probability is halved.
         line_onset: how steeply that probability rises with the turns left.
-        line_depth: exponent of the missing cells; 1: each lowers the probability by the same factor.
+        line_depth: exponent of the number of missing cells; with 1, each cell lowers the probability by the same
+            factor.
         closed: factor on a line's probability for each empty cell that no tile can reach.
-        lonely: the same for each empty cell without an empty neighbor: only a wild tile fits there.
+        lonely: the same for each empty cell without an empty neighbor, where only a wild tile fits.
         room: value of a full line in addition to its points, for future superstructures.
         cell: later value of each cell that is built.
-        apart: 1, or 0 for the evaluation of greedy. With 0, a future build is valued at the best position for tile and
-            superstructures together, all plans of a hand count as equally early, and sums keep their original order,
-            because the tie-breaks of greedy depend on the last digit.
+        apart: 1, or 0 for the evaluation of greedy. With 0, a tile and its superstructures are placed together at their
+            best joint position. All builds planned from a hand get the same time discount. Sums keep the floating-point
+            order on which greedy's tie-breaks depend.
         roof: later value of a superstructure in addition to its expected points.
         hole: later loss for each cell that is closed off, in addition to the lower probabilities of its lines.
         coat: value of a coat of arms early in the game.
@@ -38,23 +39,23 @@ class Weights:
         hand_patience: turns left at which later values are halved.
         hand_onset: how steeply they rise with the turns left.
         card: later value of a card in hand.
-        wild_card: later extra value of a wild card.
-        best_plan: fraction of the best build in hand that counts before it is built.
-        other_plans: fraction for the best build of each other color.
-        far: factor for a plan from a side that the token cannot reach in the next turn.
-        clash: factor for a plan that needs cells of the tile being built.
-        short: factor for each missing card of a build.
+        wild_card: additional later value of a wild card.
+        best_plan: fraction of the value of the best build in hand that counts before it is built (a later value).
+        other_plans: the same fraction for the best build of each other color.
+        far: factor on the gain from building from a side that the token cannot reach in the next turn.
+        clash: factor on the gain from a planned build that needs cells of the tile being built.
+        short: factor on the value of a build for each missing card.
         missing: maximum number of missing cards for a build to be considered.
-        bonus_card: later value of the card for touching the own color.
+        bonus_card: later value of the bonus card for touching a tile's own color.
         extra_card: later value of the card that `extra_card` draws.
         kept_card: later value of each card that `no_hand_limit` keeps.
         tempo: later value of building without using up a turn.
-        second: fraction of a second build in the same turn that counts when the first is chosen.
-        ahead: fraction that counts of the change in a turn's value by the next turn; 0: no look-ahead.
-        ahead_place: fraction that counts of the next turn's gain from a placement.
+        second: fraction of the gain from a second build in the same turn that counts when the first is chosen.
+        ahead: factor on the change that the next turn makes to a turn's value; 0 disables look-ahead.
+        ahead_place: factor on the effect of a placement on the next turn.
         unseen: later value of drawing a display card that is not yet revealed.
         doubt: margin in points below the best use of the turn within which a build is still examined by look-ahead.
-        crosswalk: fraction of a bonus card for each cell next to a crosswalk, later (Dry roads).
+        crosswalk: fraction of a bonus card for each cell next to a crosswalk (a later value, Dry roads).
     """
 
     cards_a_turn: float = 0.738

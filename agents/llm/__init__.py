@@ -1,1 +1,1 @@
-"""Players that are language models behind an OpenAI-compatible endpoint."""
+"""Players that query language models through an OpenAI-compatible endpoint."""

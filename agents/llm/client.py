@@ -1,7 +1,7 @@
-"""Requests to an OpenAI-compatible chat endpoint, with only the standard library, and their transcript.
+"""Client for an OpenAI-compatible chat endpoint, based on the standard library alone, and transcript of its requests.
 
-Environment variables give the address and the key; there is no default address. The key is sent only to this address:
-redirects are not followed, and the key is removed from every response text.
+The URL and the API key come from environment variables; there is no default URL. The key is sent only to this URL:
+redirects are not followed, and the key is removed from the text of every response.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ __all__ = ["KEY", "OUTCOMES", "URL", "ChatClient", "Completion", "EndpointError"
 URL, KEY, OPTIONS = "HELSINKI_LLM_URL", "HELSINKI_LLM_KEY", "HELSINKI_LLM_OPTIONS"
 _MOST_BYTES = 2**22
 _PIECE = 2**16
-#: Number of attempts while the endpoint is busy or broken, and maximum wait between two attempts, seconds.
+#: Number of attempts while the endpoint is busy or failing, and maximum wait between attempts in seconds.
 _ATTEMPTS, _MOST_WAIT = 5, 60.0
 _BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 
 
 class EndpointError(Exception):
-    """The endpoint cannot be reached, or rejects a request permanently.
+    """Raised if the endpoint cannot be reached or permanently rejects a request.
 
     Attributes:
-        status: HTTP status of the answer; 0 without one.
+        status: HTTP status of the response; 0 if there was no response.
     """
 
     def __init__(self, reason: str, status: int = 0) -> None:
@@ -44,16 +44,16 @@ class EndpointError(Exception):
 
 
 class SilenceError(Exception):
-    """The endpoint did not answer within the time limit, or stayed busy."""
+    """Raised if the endpoint did not respond within the time limit or stayed busy."""
 
 
 class UnusableError(Exception):
-    """The endpoint answered without the text of a completion."""
+    """Raised if a response contains no completion text."""
 
 
 @dataclass(frozen=True)
 class Completion:
-    """An answer of the model with the tokens that it used."""
+    """A model's answer and the number of tokens that it used."""
 
     text: str
     prompt_tokens: int
@@ -61,21 +61,21 @@ class Completion:
 
     @property
     def tokens(self) -> int:
-        """Total number of tokens."""
+        """The total number of tokens."""
         return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass
 class ChatClient:
-    """The endpoint of a model.
+    """Client for a model's endpoint.
 
     Attributes:
         model: name of the model.
-        seconds: time limit for one request.
-        url: base address, such as ``http://localhost:8000/v1``.
-        key: API key, or None; the representation omits it.
-        options: further keys of the request, such as a temperature.
-        wait: initial waiting time after a busy answer, seconds; it doubles each time.
+        seconds: time limit for a request.
+        url: base URL, such as ``http://localhost:8000/v1``.
+        key: API key, or None; not shown in the representation.
+        options: additional request fields, such as a temperature.
+        wait: initial waiting time after a busy response, in seconds; it doubles each time.
     """
 
     model: str
@@ -87,10 +87,10 @@ class ChatClient:
 
     @classmethod
     def from_environment(cls, model: str, seconds: float) -> ChatClient:
-        """Return the client that the environment variables describe.
+        """Create a client from the environment variables.
 
         Raises:
-            PlayerError: if the address is missing or invalid.
+            PlayerError: if the URL is missing or invalid.
         """
         url, key = os.environ.get(URL, "").strip(), os.environ.get(KEY, "").strip()
         if not url:
@@ -115,12 +115,12 @@ class ChatClient:
         return {"model": self.model, "messages": list(messages), **self.options}
 
     def complete(self, messages: Sequence[Mapping[str, str]]) -> Completion:
-        """Return the answer to a conversation; repeat the request while the endpoint is busy.
+        """Return the model's answer to a conversation, repeating the request while the endpoint is busy.
 
         Raises:
-            EndpointError: if the endpoint cannot be reached or rejects the request; it names the reason.
-            SilenceError: if the endpoint does not answer, or is busy at every attempt.
-            UnusableError: if the answer has no text.
+            EndpointError: if the endpoint cannot be reached or rejects the request; the message states the reason.
+            SilenceError: if the endpoint does not respond or is busy at every attempt.
+            UnusableError: if the response contains no text.
         """
         sent, wait = json.dumps(self.body(messages)).encode(), self.wait
         for attempt in range(_ATTEMPTS):
@@ -136,11 +136,11 @@ class ChatClient:
         raise SilenceError(f"status {status} at {_ATTEMPTS} attempts")
 
     def without_key(self, text: str) -> str:
-        """Return a text with the key replaced."""
+        """Return a text with the API key replaced."""
         return text.replace(self.key, "***") if self.key else text
 
     def _post(self, body: bytes) -> tuple[int, bytes, float]:
-        """Return status and content of the answer to a request, and the requested waiting time in seconds."""
+        """Send a request; return the response's status and content, and the requested waiting time in seconds."""
         parts, until = urlsplit(self.url), time.monotonic() + self.seconds
         secure = parts.scheme == "https"
         connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
@@ -167,12 +167,12 @@ class ChatClient:
         return answer.status, content, _seconds(answer.getheader("Retry-After"))
 
     def _completion(self, content: bytes, sent: bytes) -> Completion:
-        """Return the completion of an answer with status 200."""
+        """Return the completion in a response with status 200."""
         try:
             data = parse_json(content.decode(), ValueError).mapping()
             text = data["choices"].entries("choices", least=1)[0]["message"]["content"].value
             usage = data.get("usage", None).value
-        except ValueError as problem:  # UnicodeDecodeError as well
+        except ValueError as problem:  # includes UnicodeDecodeError
             raise UnusableError(shorten(str(problem))) from None
         if not isinstance(text, str):
             raise UnusableError(f"content: found {short_repr(text)}, expected text")
@@ -182,14 +182,14 @@ class ChatClient:
 
 
 def _tokens(count: object, content: bytes) -> int:
-    """Return the reported number of tokens; if it is missing or invalid, a quarter of the bytes."""
+    """Return the reported number of tokens, or a quarter of the number of bytes if it is missing or invalid."""
     if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 10**9:
         return count
     return len(content) // 4
 
 
 def _seconds(text: str | None) -> float:
-    """Return the seconds of a header Retry-After; 0 without a number."""
+    """Return the number of seconds in a Retry-After header; 0 if it holds no number."""
     try:
         seconds = float(text or 0)
     except ValueError:
@@ -198,21 +198,22 @@ def _seconds(text: str | None) -> float:
 
 
 OUTCOMES = ("answer", "silent", "forfeited")
-"""Outcomes of a request: an answer, no answer within the time limit, or no call."""
-#: Marker after a line that was cut off when its process was killed.
+"""Outcomes of a request: an answer, no response within the time limit, or no call."""
+#: Marker after a line that was truncated when its process was killed.
 _CUT = b'{"cut": true}'
 
 
 class Transcript:
-    """Requests with their answers; a repeated request gets the stored answer, without a call.
+    """Requests and their answers; a repeated request is answered from the transcript, without a call.
 
-    Threads and processes may share the file: one system call writes each line.
+    Threads and processes may share the file, because each line is written in one system call.
 
     Args:
-        path: the file; it is created if it does not exist. None keeps the answers in memory.
+        path: path of the file, which is created if it does not exist. None keeps the answers in memory.
 
     Raises:
-        PlayerError: if the file cannot be read; names file and line. An unfinished last line is ignored.
+        PlayerError: if the file cannot be read; the message gives the file and line. An unfinished last line is
+            ignored.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -248,7 +249,7 @@ class Transcript:
             self._found[request] = Completion(answer, *tokens)
 
     def find(self, body: Mapping[str, Any]) -> Completion | None:
-        """Return the answer to a request, or None."""
+        """Return the stored answer to a request, or None."""
         return self._found.get(digest_of(body))
 
     def outcome(self, body: Mapping[str, Any]) -> str | None:
@@ -256,7 +257,7 @@ class Transcript:
         return self._outcomes.get(digest_of(body))
 
     def add(self, body: Mapping[str, Any], found: Completion | str) -> None:
-        """Add the answer to a request, or another outcome.
+        """Add the answer to a request, or another outcome of it.
 
         Raises:
             PlayerError: if the file cannot be written.

@@ -1,4 +1,4 @@
-"""A player that queries a language model for every action: ``llm:listed:MODEL``, over an OpenAI-compatible endpoint."""
+"""A player that queries a language model for every action: ``llm:listed:MODEL``, at an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ __all__ = ["LanguageModelPlayer", "make"]
 _LISTED = ("listed", "unlisted")
 TRIES = 3
 """Maximum number of answers per action: the first, and two more after the error of the previous one."""
-#: Number of consecutive requests without an answer after which the player stops querying the model.
+#: Number of consecutive requests without a response after which the player stops querying the model.
 _PATIENCE = 10
-#: Statuses of requests that the endpoint cannot answer, such as requests that are too long for the model.
+#: Status codes for requests that the endpoint cannot process, such as requests that are too long for the model.
 _UNANSWERABLE = (400, 413, 422)
 _CALLS, _TOKENS, _SECONDS = 1_000, 10_000_000, 120
 _ANSWER = (
@@ -51,24 +51,24 @@ _ANSWER = (
 
 
 class _ForfeitError(Exception):
-    """The player no longer queries the model."""
+    """Raised if the player no longer queries the model."""
 
 
 class LanguageModelPlayer:
     """A player that queries a language model.
 
-    After an answer without a legal action, the model gets the error and another try, twice. Then a uniformly random
-    legal action replaces the answer and counts as illegal, or as late if the model did not answer. Once the budget is
-    used up, or after ten failures in a row, all remaining actions are forfeited: they are replaced without a call and
-    count as failed.
+    After an answer without a legal action, the model receives the error and up to two more attempts. After that, a
+    uniformly random legal action replaces the answer, which is counted as illegal, or as late if the model did not
+    respond. Once the budget is used up, or after ten failures in a row, all remaining actions are forfeited. They are
+    replaced without a call and counted as failed.
 
     Args:
-        client: the endpoint.
-        config: configuration of the games to play.
-        listed: whether a question lists the legal actions, which the name states.
-        budget: calls and tokens.
+        client: client for the endpoint.
+        config: game configuration.
+        listed: whether questions list the legal actions; the player's name states this.
+        budget: limits on calls and tokens.
         transcript: earlier answers; new ones are added.
-        replay: whether to use only the transcript; a missing answer is then an error.
+        replay: whether to use only the transcript, in which case a missing answer is an error.
     """
 
     max_batch_size = 1
@@ -95,17 +95,17 @@ class LanguageModelPlayer:
 
     @property
     def replaced_actions(self) -> ReplacedActions:
-        """Number of actions replaced so far; `failed` are the forfeited ones."""
+        """The number of actions replaced so far; `failed` counts forfeited actions."""
         return self._counts
 
     @property
     def cost_report(self) -> str:
-        """Costs of the model, in one line."""
+        """The costs of the model, in one line."""
         return self._usage.report(self.name, self._counts)
 
     @property
     def usage(self) -> ModelUsage:
-        """Calls and tokens so far."""
+        """The number of calls and tokens so far."""
         return self._usage
 
     def act(
@@ -114,8 +114,8 @@ class LanguageModelPlayer:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`.
 
         Raises:
-            PlayerError: if the first call does not reach the endpoint, if the endpoint rejects a request, or if an
-                answer is missing in a replay.
+            PlayerError: if the first call does not reach the endpoint, if the endpoint rejects a request, or if a
+                replay lacks an answer.
         """
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
         chosen = sample_actions(action_mask, keys.copy())
@@ -162,7 +162,7 @@ class LanguageModelPlayer:
         return "\n".join([*parts, "Choose your action."])
 
     def _complete(self, messages: list[dict[str, str]]) -> str:
-        """Return the answer to a conversation, from the transcript or from the endpoint."""
+        """Return the answer to a conversation, either from the transcript or from the endpoint."""
         body = self._client.body(messages)
         known = self._transcript.find(body)
         if known is not None:
@@ -195,14 +195,14 @@ class LanguageModelPlayer:
         return found.text
 
     def _raise_recorded(self, body: dict[str, Any]) -> NoReturn:
-        """Raise the recorded outcome of a request without an answer."""
+        """Raise the error for the recorded outcome of an unanswered request."""
         outcome = self._transcript.outcome(body)
         if outcome is None:
             raise PlayerError(f"player {self.name}: found no answer in the transcript, expected that of the same games")
         raise _ForfeitError if outcome == "forfeited" else SilenceError(outcome)
 
     def _fail(self, body: dict[str, Any], problem: Exception) -> NoReturn:
-        """Record a request without an answer and raise SilenceError."""
+        """Record that a request was not answered, and raise SilenceError."""
         self._in_a_row += 1
         self._transcript.add(body, "silent")
         raise SilenceError(str(problem)) from None
@@ -219,17 +219,18 @@ _sharing = threading.Lock()
 
 
 def _number(name: str, default: int, most: int) -> int:
-    """Return a whole number from the environment; PlayerError if it is invalid."""
+    """Return an integer from an environment variable; raise PlayerError if it is invalid."""
     text = os.environ.get(name, "").strip()
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else text or default
     return Node(number, PlayerError, name).integer(1, most)
 
 
 def make(argument: str, config: Any) -> LanguageModelPlayer:
-    """Create the player of ``llm:listed:MODEL`` or ``llm:unlisted:MODEL``; PlayerError if it is invalid.
+    """Create the player ``llm:listed:MODEL`` or ``llm:unlisted:MODEL``; raise PlayerError if the argument is invalid.
 
-    The environment gives address, key, budget, time limit and transcript (docs/text-and-models.md). Players of the same
-    model in a process share the transcript; those of a run and its processes share the budget (`shared_budget`).
+    URL, key, budget, time limit and transcript come from environment variables (docs/text-and-models.md). Players of
+    the same model share the transcript within a process, and the budget within a run and its processes
+    (`shared_budget`).
     """
     listed, _, model = argument.partition(":")
     if listed not in _LISTED or not re.fullmatch(r"[!-~]{1,200}", model):

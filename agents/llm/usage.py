@@ -1,4 +1,4 @@
-"""Costs of language models in a run: calls and tokens of each player, and the budget that all processes share."""
+"""Costs of language models in a run: calls and tokens of each player, and the budget shared by all processes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class ModelUsage(NamedTuple):
     """Costs of a model.
 
     Attributes:
-        calls: number of answered calls.
-        prompt_tokens: tokens of the requests.
-        completion_tokens: tokens of the answers.
-        retries: number of second and third tries.
-        reused: answers from the transcript, without a call.
+        calls: number of calls that were answered.
+        prompt_tokens: number of tokens in requests.
+        completion_tokens: number of tokens in answers.
+        retries: number of second and third attempts.
+        reused: number of answers taken from the transcript without a call.
     """
 
     calls: int = 0
@@ -41,7 +41,7 @@ class ModelUsage(NamedTuple):
     reused: int = 0
 
     def add(self, other: ModelUsage, sign: int = 1) -> ModelUsage:
-        """Return the sum of both, or the difference for sign -1."""
+        """Return the sum of both, or their difference if `sign` is -1."""
         return ModelUsage(*(one + sign * more for one, more in zip(self, other, strict=True)))
 
     def to_dict(self) -> dict[str, int]:
@@ -50,7 +50,7 @@ class ModelUsage(NamedTuple):
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> ModelUsage:
-        """Return the counts found in a mapping that may have other keys."""
+        """Create an instance from a mapping that may have other keys."""
         return cls(**{name: data[name] for name in cls._fields if name in data})
 
     def report(self, player: str, counts: ReplacedActions) -> str:
@@ -58,7 +58,7 @@ class ModelUsage(NamedTuple):
 
         Args:
             player: name of the player; the line states whether questions list the legal actions.
-            counts: its replaced actions; `failed` are the forfeited ones.
+            counts: its replaced actions; `failed` counts forfeited actions.
         """
         listed = innermost_name(player).removeprefix(_PREFIX).partition(":")[0]
         return (
@@ -69,7 +69,7 @@ class ModelUsage(NamedTuple):
 
 
 def model_usage_of(player: Player) -> ModelUsage | None:
-    """Return the costs of a player's model so far; None for a player without a model."""
+    """Return the costs of a player's model so far, or None for a player without a model."""
     while isinstance(player, PlayerWrapper):
         player = player.player
     found = getattr(player, "usage", None)
@@ -77,7 +77,7 @@ def model_usage_of(player: Player) -> ModelUsage | None:
 
 
 def run_notes(times: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return lines about the replaced actions and the costs of models in a run.
+    """Return lines of text about the replaced actions and model costs of a run.
 
     Args:
         times: the run's times (`helsinki_env.evaluation.arena.store.RunFolder.times`).
@@ -94,9 +94,9 @@ class Budget:
     """Limits on the calls and tokens of a model; thread-safe.
 
     Args:
-        calls: number of calls.
-        tokens: number of tokens; the call that exceeds it is the last one.
-        path: file through which processes share the budget; None: only this process uses it.
+        calls: maximum number of calls.
+        tokens: maximum number of tokens; the call that exceeds it is the last one.
+        path: file through which processes share the budget; None if only this process uses it.
     """
 
     def __init__(self, calls: int, tokens: int, path: Path | None = None) -> None:
@@ -114,7 +114,7 @@ class Budget:
             return True
 
     def take_tokens(self, tokens: int) -> None:
-        """Take the tokens of a call."""
+        """Take the tokens of a call from the budget."""
         with self._lock:
             if self._path is not None:
                 self._note(self._path, 0, tokens)
@@ -123,10 +123,10 @@ class Budget:
 
     @staticmethod
     def _note(path: Path, calls: int, tokens: int) -> tuple[int, int]:
-        """Add calls and tokens to the file, and return the sums up to this entry."""
+        """Append calls and tokens to the file, and return the totals up to this entry."""
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(file, f"{calls} {tokens}\n".encode())  # one call: entries of other processes come before or after
+            os.write(file, f"{calls} {tokens}\n".encode())  # one write: entries of processes do not mix
             end = os.lseek(file, 0, os.SEEK_CUR)
             os.lseek(file, 0, os.SEEK_SET)
             lines = os.read(file, end).split(b"\n")[:-1]
@@ -138,9 +138,9 @@ class Budget:
 
 @contextmanager
 def shared_budget(players: Iterable[str]) -> Iterator[None]:
-    """Give each language model a new budget for the players and processes that are created in the block.
+    """Give each language model a new budget for the players and processes that are created inside the block.
 
-    A nested block shares the budgets of the outer one, so a study of several tournaments has one budget per model.
+    Nested blocks share the budgets of the outermost block, so a study of several tournaments has one budget per model.
 
     Args:
         players: names of the players; the block has no effect without a language model among them.
@@ -149,7 +149,7 @@ def shared_budget(players: Iterable[str]) -> Iterator[None]:
         yield
         return
     folder = tempfile.mkdtemp(prefix="llm-budget-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # the players may be used after the block
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # the players may be used after the block ends
     os.environ[BUDGET_FOLDER] = folder
     try:
         yield

@@ -2,7 +2,7 @@
 
 An encoder with shared weights reads the columns of every seat, including its board. A residual trunk combines the
 encoded seats, the viewer first, with the columns of the table. It predicts the policy, every seat's win probability and
-its final score. See `helsinki_env.agents.mlp.inputs` for the inputs.
+its final score. See `helsinki_env.agents.net.features.input_spec` for the inputs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["PlainNetwork", "PlainOutput"]
 class PlainOutput(NamedTuple):
     """Network outputs for N observations."""
 
-    logits: torch.Tensor  # float32 (N, A): of every action, legal or not
+    logits: torch.Tensor  # float32 (N, A): logits of all actions, legal or not
     win_logits: torch.Tensor  # float32 (N, 4): logits of the win probabilities, the viewer first; `ABSENT` if absent
     scores: torch.Tensor  # float32 (N, 4): expected final points; undefined for absent seats
 
@@ -37,7 +37,7 @@ class PlainOutput(NamedTuple):
 
 
 class _Reader(nn.Module):
-    """The first layer: scaled columns and one-hot codes times weights."""
+    """First layer: a linear map of scaled columns and one-hot codes."""
 
     def __init__(self, entries: InputColumns, width: int) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class _Reader(nn.Module):
         self.layer = Linear(len(scales) + len(values), width)
 
     def forward(self, observations: torch.Tensor, readers: int) -> torch.Tensor:
-        """Return (N, readers, width) from int8 (N, F); the last readers may be omitted."""
+        """Encode observations, int8 (N, F), as (N, readers, width); the last readers can be left out."""
         kind = observations.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else torch.float32
         columns = self.columns[:readers]
@@ -68,15 +68,15 @@ class _Reader(nn.Module):
 
 
 class PlainNetwork(nn.Module):
-    """Policy over all actions and value of every seat.
+    """Network that predicts a policy over all actions and a value for every seat.
 
     Args:
-        game: configuration of the games; only its component file matters.
+        game: game configuration; only its component file is used.
         config: size of the network.
     """
 
     kind = PLAIN_KIND
-    #: For messages: the player, and a preset that trains one.
+    #: For error messages: name of the player, and a preset that trains such a network.
     player, preset = "mlp", "gpu"
 
     def __init__(self, game: Any = None, config: NetworkConfig | None = None) -> None:
@@ -105,7 +105,7 @@ class PlainNetwork(nn.Module):
             nn.init.zeros_(head.bias)
 
     def forward(self, observations: torch.Tensor, seats: int = MAX_SEATS) -> PlainOutput:
-        """Evaluate observations, int8 (N, F); `seats`: maximum number of players, others are not read."""
+        """Evaluate observations, int8 (N, F); `seats`: maximum number of players; other seats are not read."""
         present = observations[:, self.present]
         described = torch.relu(self.seat_out(torch.relu(self.seat_in(observations, seats))))
         described = (described * present[:, :seats, None].to(described.dtype)).flatten(1)

@@ -26,7 +26,7 @@ __all__ = ["PlainPlayer", "make_plain_player"]
 
 
 class PlainPlayer:
-    """Take the preferred action of an observation network.
+    """Player that takes the preferred action of an observation network.
 
     Args:
         network: the network, on its device; it is set to evaluation mode.
@@ -49,7 +49,7 @@ class PlainPlayer:
 
     @torch.no_grad()
     def logits(self, observation: Int8Array) -> npt.NDArray[np.float32]:
-        """Return the logit of every action, float32 (B, A); each row is independent of the batch."""
+        """Return the logit of every action, float32 (B, A); each row is independent of the others."""
         parts = []
         with single_torch_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
             for rows in inference_batches(len(observation)):
@@ -60,7 +60,7 @@ class PlainPlayer:
 
 
 def make_plain_player(argument: str, config: Any) -> PlainPlayer:
-    """Create the player of a checkpoint or of the folder of a training run; CheckpointError if it does not fit."""
+    """Create a player from a checkpoint or the folder of a training run; raise CheckpointError if it does not fit."""
     if not argument:
         raise CheckpointError(
             "player mlp: found no bundled network; train one with 'helsinki train --preset gpu' and "

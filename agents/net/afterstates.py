@@ -1,8 +1,9 @@
-"""Afterstates: for each legal action, the features of the position at the end of the turn, from the observation alone.
+"""Afterstates: for each legal action, the features of the position at the end of the turn.
 
-The encoder determinizes the hidden cards, applies each action and lets the heuristic finish the turn. The features
-describe the resulting position from the view of the acting seat, without cards that were revealed during the turn. The
-network therefore only learns the value of positions, not the geometry of slides or the arithmetic of payments.
+The encoder reads only the observation: it determinizes the hidden cards, applies each action and finishes the turn with
+the heuristic. The features describe the resulting position from the point of view of the acting seat, without cards
+that were revealed during the turn. The network therefore has to learn only the value of positions, not the geometry of
+slides or the arithmetic of payments.
 
 Each game defines its features (`helsinki_env.agents.net.features`).
 """
@@ -38,16 +39,16 @@ from helsinki_env.engine.spec import default_config, spec_of
 
 @dataclass(frozen=True)
 class AfterstateBatch:
-    """Network inputs: B rows with C legal actions in total, which lead to N afterstates; S and G are feature counts."""
+    """Network inputs: B rows with C legal actions and N afterstates in total; S and G are feature counts."""
 
-    first: Int64Array  # (B + 1,): offset of the actions of each row; the last entry is C
+    first: Int64Array  # (B + 1,): start offset of the actions of each row; the last entry is C
     action: npt.NDArray[np.int16]  # (C,): ids, ascending in each row
-    advice: npt.NDArray[np.float32]  # (C,): heuristic value minus that of the best action of the row, points, <= 0
-    position: Int64Array  # (C,): afterstate
-    begin: Int64Array  # (B + 1,): offset of the afterstates of each row; the last entry is N
+    advice: npt.NDArray[np.float32]  # (C,): heuristic value minus that of the row's best action, in points, <= 0
+    position: Int64Array  # (C,): index of the afterstate
+    begin: Int64Array  # (B + 1,): start offset of the afterstates of each row; the last entry is N
     seats: Int8Array  # (N, P, S): features of every seat, the viewer first; zero for absent seats
     table: Int8Array  # (N, G): features of the table and of the viewer's private information
-    ended: npt.NDArray[np.float32]  # (N,): the viewer's win probability if the game is over, or else -1
+    ended: npt.NDArray[np.float32]  # (N,): the viewer's win probability if the game is over, otherwise -1
 
     def __len__(self) -> int:
         """Return the number of rows B."""
@@ -55,11 +56,11 @@ class AfterstateBatch:
 
     @property
     def row(self) -> Int64Array:
-        """Row of each action, int64 (C,)."""
+        """The row of each action, int64 (C,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.first))
 
     def take(self, rows: Int64Array) -> AfterstateBatch:
-        """Return the batch of the given rows, int64 (n,), in that order; rows may repeat."""
+        """Return a batch of the given rows, int64 (n,), in this order; rows may be repeated."""
         first, choices = _spread(self.first, rows)
         begin, positions = _spread(self.begin, rows)
         moved = np.repeat(begin[:-1] - self.begin[rows], np.diff(first))
@@ -69,7 +70,10 @@ class AfterstateBatch:
         )  # fmt: skip
 
     def keep(self, choices: npt.NDArray[np.bool_]) -> AfterstateBatch:
-        """Return all rows with the selected actions only, bool (C,), at least one per row, and their afterstates."""
+        """Return all rows, but only the selected actions and their afterstates.
+
+        `choices`, bool (C,), selects at least one action per row.
+        """
         used = np.zeros(len(self.table), np.bool_)
         used[self.position[choices]] = True
         return AfterstateBatch(
@@ -103,7 +107,7 @@ def _spread(begin: Int64Array, rows: Int64Array) -> tuple[Int64Array, Int64Array
 
 
 def cumulative_offsets(counts: Int64Array) -> Int64Array:
-    """Return the offset of each row from the counts per row; the last entry is the total."""
+    """Return the start offset of each row, given the number of entries per row; the last element is the total."""
     return np.concatenate(([0], np.cumsum(counts)))
 
 
@@ -112,16 +116,16 @@ def _chain(begins: list[Int64Array]) -> Int64Array:
     return np.concatenate([*(begin[:-1] + end for begin, end in zip(begins, ends, strict=False)), ends[-1:]])
 
 
-#: Maximum number of actions evaluated per row, the best ones by the heuristic's values. Other actions share the
+#: Maximum number of actions evaluated per row: those with the highest heuristic values. Other actions share the
 #: afterstate of the best one. Only placements have more legal actions.
 MAX_EVALUATED_CHOICES = 8
-#: Largest encoded difference between the heuristic values of two actions, points.
+#: Largest encoded difference between the heuristic values of two actions, in points.
 _FAR_BEHIND = 8.0
 
 
 @kernel
 def _finish_turn(ws, g, seat, drawn):
-    """Play the rest of a seat's turn by the heuristic; return the set of slots with revealed cards."""
+    """Play the rest of a seat's turn with the heuristic; return the set of slots with revealed cards."""
     t, p = ws.tables[0], ws.pieces[0]
     while not g.done and g.seat == seat:
         write_mask(t, g, ws.mask)
@@ -142,7 +146,7 @@ def final_win_probability(t, g, seat):
 
 @kernel
 def _write_final_win_probabilities(t, g, viewer, shares):
-    """Write every seat's win probability at the end of a game, in seat order from the viewer on."""
+    """Write every seat's win probability at the end of a game, in seat order starting with the viewer."""
     for i in range(g.players):
         shares[i] = final_win_probability(t, g, (viewer + i) % g.players)
 
@@ -151,7 +155,7 @@ def _write_final_win_probabilities(t, g, viewer, shares):
 def _write_choices(ws, g, choices, b, begin):
     """Write the legal actions of game `b`; return the number to simulate, listed in `ws.arms`, best first.
 
-    The afterstates of these actions are numbered from `begin` on. Other actions share the first one.
+    The afterstates of these actions are numbered starting at `begin`. All other actions share the first afterstate.
     """
     mask, first, action, advice, position = (
         choices.masks[b], choices.first[b], choices.action, choices.advice, choices.position,
@@ -164,7 +168,7 @@ def _write_choices(ws, g, choices, b, begin):
             action[end], advice[end], position[end] = i, ws.values[i], -1
             end += 1
     top = min(end - first, choices.most)
-    for i in range(first, end):  # insertion sort into the list of the best; the lowest id comes first on ties
+    for i in range(first, end):  # insertion sort into the list of the best actions; on ties, the lowest id comes first
         rank = min(i - first, top)
         while rank > 0 and advice[i] > advice[ws.arms[rank - 1]]:
             if rank < top:
@@ -185,21 +189,21 @@ def _write_choices(ws, g, choices, b, begin):
 
 
 class Simulations(NamedTuple):
-    """What to simulate in each of B games: the first actions of `arms`, or the best legal actions of `choices`."""
+    """Actions to simulate in each of B games: the first actions of `arms`, or the best legal actions of `choices`."""
 
-    keys: Any  # of the determinizations, uint64 (B,); advanced by `step` before each
+    keys: Any  # random keys, uint64 (B,); advanced by `step` before each determinization
     step: Any  # uint64
-    deals: Any  # determinizations, int64 (B,)
-    counts: Any  # actions to simulate in each of them, int64 (B,); written if they come from `choices`
-    arms: Any  # actions to simulate, int64 (B, m); m may be 0 if they come from `choices`
-    turns: Any  # own turns after the current one
+    deals: Any  # number of determinizations, int64 (B,)
+    counts: Any  # number of actions to simulate in each of them, int64 (B,); overwritten if `choices` are used
+    arms: Any  # actions to simulate, int64 (B, m); m may be 0 if `choices` are used
+    turns: Any  # number of turns to simulate after the current one
 
 
 class Choices(NamedTuple):
-    """The legal actions of B games, of which the heuristic selects those to simulate; fields of `AfterstateBatch`."""
+    """The legal actions of B games, from which the heuristic selects; most fields are those of `AfterstateBatch`."""
 
-    most: Any  # actions to simulate in each game
-    masks: Any  # int8 (B, A), or (0, A): there are no choices
+    most: Any  # maximum number of actions to simulate in each game
+    masks: Any  # int8 (B, A), or (0, A) without choices
     first: Any
     action: Any
     advice: Any
@@ -208,7 +212,7 @@ class Choices(NamedTuple):
 
     @classmethod
     def of(cls, masks: Int8Array, most: int = 0) -> Choices:
-        """Return the arrays for masks of int8 (B, A)."""
+        """Create the arrays for masks, int8 (B, A)."""
         first = cumulative_offsets(masks.sum(axis=1, dtype=np.int64))
         count = int(first[-1])
         return cls(
@@ -218,20 +222,20 @@ class Choices(NamedTuple):
 
     @classmethod
     def none(cls, config: Any) -> Choices:
-        """Return the arrays for simulations of given actions."""
+        """Create empty arrays, for simulations of given actions."""
         return cls.of(np.zeros((0, spec_of(config).num_actions(config)), np.int8))
 
 
 class Afterstates(NamedTuple):
-    """N positions after simulations; fields of `AfterstateBatch`."""
+    """N positions after simulations; the first two fields are those of `AfterstateBatch`."""
 
     seats: Any
     table: Any
-    shares: Any  # float64 (N, 4): win probabilities from the viewer on if the game is over, or else -1 and zeros
+    shares: Any  # float64 (N, 4): win probabilities, the viewer first, if the game is over; otherwise -1 and zeros
 
     @classmethod
     def of(cls, count: int, players: int, offsets: FeatureOffsets) -> Afterstates:
-        """Return arrays for `count` positions."""
+        """Create arrays for `count` positions."""
         return cls(
             np.zeros((count, players, offsets.seat[-1]), np.int8), np.zeros((count, offsets.table[-1]), np.int8),
             np.zeros((count, MAX_SEATS)),
@@ -279,18 +283,21 @@ class AfterstateEncoder:
     """Encode observations as network inputs; thread-safe.
 
     Args:
-        config: configuration of the games; only its component file matters.
+        config: game configuration; only its component file is used.
         most: maximum number of actions evaluated per row.
-        ahead: whether to add the look-ahead features of every seat's next turn.
+        ahead: whether to add look-ahead features for every seat's next turn.
     """
 
     def __init__(self, config: Any = None, most: int = MAX_EVALUATED_CHOICES, ahead: bool = False) -> None:
         self.config, self.most = config or default_config(), most
-        self._at = feature_offsets(self.config, ahead)  # imports the game's implementations of the kernels
+        self._at = feature_offsets(self.config, ahead)  # imports the game's kernel implementations
         self._workspaces = WorkspacePool(self.config, boards=0)
 
     def write(self, observation: Int8Array, mask: Int8Array, seats: int | None = None) -> AfterstateBatch:
-        """Return the inputs of observations, int8 (B, F), and masks, int8 (B, A); P is `seats` or the most players."""
+        """Return the network inputs for observations, int8 (B, F), and masks, int8 (B, A).
+
+        The batch has P = `seats` seats, by default as many as the largest number of players.
+        """
         games, mask, _ = validate_inputs(self.config, observation, mask)
         at = self._at
         choices = Choices.of(mask, self.most)
@@ -308,7 +315,7 @@ class AfterstateEncoder:
         )  # fmt: skip
 
     def ends(self, observation: Int8Array, actions: Int64Array) -> npt.NDArray[np.float32]:
-        """Return win probabilities from the viewer on, float32 (B, 4), after game-ending actions, int64 (B,)."""
+        """Return win probabilities, the viewer first, float32 (B, 4), after actions that end the game, int64 (B,)."""
         games = states_from_observations(self.config, observation)
         actions = integer_array("actions", actions, (len(games),), 0, spec_of(self.config).num_actions(self.config) - 1)
         keys, ones = np.full(len(games), GOLDEN, np.uint64), np.ones(len(games), np.int64)

@@ -1,7 +1,7 @@
 """Save and load trained networks: weights and a description in one safetensors file, without executable content.
 
-The description names the environment of the network (version, action table, observation), its training, and the digest
-of its weights. Files are written under a temporary name and renamed, so an existing checkpoint is complete.
+The description identifies the network's environment (version, action table, observation), its training and the digest
+of its weights. Files are written under a temporary name and then renamed, so an existing checkpoint is always complete.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ with requires_extra("train"):
 __all__ = ["CheckpointError", "check_description", "interface_digests", "load_checkpoint", "load_network",
            "same_weights", "save_checkpoint"]  # fmt: skip
 
-#: First bytes of PyTorch's own files and of other pickles: they can execute code and are never opened.
+#: First bytes of PyTorch's own files and of other pickles, which can execute code and are never opened.
 _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 StateDict = dict[str, torch.Tensor]
@@ -47,13 +47,13 @@ N = TypeVar("N", Network, PlainNetwork)
 def save_checkpoint(
     path: str | Path, model: Network | PlainNetwork, description: dict[str, Any], half: bool = False
 ) -> Path:
-    """Write weights and description; return the path. An existing file is replaced atomically.
+    """Write weights and description and return the path; an existing file is replaced atomically.
 
     Args:
         path: path of the file.
         model: the network.
-        description: metadata, a JSON object; `game` and `network` are required to load the file.
-        half: whether to round the weights to float16, for half the file size.
+        description: metadata, a JSON object; loading the file requires its keys `game` and `network`.
+        half: whether to round the weights to float16, which halves the file size.
     """
     path = Path(path)
     dtype = torch.float16 if half else torch.float32
@@ -78,7 +78,7 @@ def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
         make: class of the network.
 
     Raises:
-        CheckpointError: if the file is missing, damaged or invalid, or of a different kind or environment.
+        CheckpointError: if the file is missing, damaged, invalid, or for a different kind of network or environment.
     """
     path = Path(path)
     check_exists(path, f"train one with 'helsinki train --preset {make.preset}'")
@@ -116,7 +116,7 @@ def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
 
 
 def _check_weights(content: Node, weights: StateDict, size: NetworkConfig) -> None:
-    """Check the weights before the network is built; reject a configuration larger than the weights."""
+    """Check the weights before the network is built; reject a configuration that is larger than the weights."""
     width = (size.width, size.width)
     shapes = {
         "seat_out.weight": (size.seat, size.seat_hidden),

@@ -1,12 +1,13 @@
-"""Metadata of a network file (checkpoint or ONNX model): kind, environment, training and component files.
+"""Metadata of network files (checkpoints and ONNX models): kind, environment, training and component files.
 
-The description names the component files of training by the digest of their content (`COMPONENTS_KEY`). A file
-`NAME.measured.yaml` next to the network `NAME.safetensors` or `NAME.onnx` adds the component files of evaluations:
+The description identifies the component files used in training by the digest of their content (`COMPONENTS_KEY`). A
+file `NAME.measured.yaml` next to the network `NAME.safetensors` or `NAME.onnx` adds the component files with which the
+network was evaluated:
 
     components:
       other_shapes: "4807a14e9c9e4b5b" # load_components("other_shapes").digest
 
-A network that plays with a different component file gives a warning. The module does not need PyTorch.
+A network that plays with any other component file emits a warning. This module does not need PyTorch.
 """
 
 from __future__ import annotations
@@ -57,29 +58,29 @@ AFTERSTATE_KIND = "judge"
 """Kind of the networks that evaluate afterstates (`agents.net`), the default."""
 PLAIN_KIND = "plain"
 """Kind of the networks that read the observation (`agents.mlp`)."""
-#: Minimum and maximum number of card types of component files.
+#: Minimum and maximum number of card types in a component file.
 _TYPES = (5, 91)
 
 
 class CheckpointError(UserError):
-    """A network file that cannot be used; the message names the file and the reason."""
+    """Raised if a network file cannot be used; the message gives the file and the reason."""
 
 
 def interface_digests(config: Any, types: int, kind: str = AFTERSTATE_KIND, ahead: bool = False) -> dict[str, str]:
-    """Return the digests of action table, observation layout and network inputs, which a network must match."""
+    """Return the digests of the action table, observation layout and network inputs that a network must match."""
     features = game_features(config)
     if kind == AFTERSTATE_KIND:
         inputs = _hashed_text((features.of_seat(types, ahead), features.table_parts(types)))
     else:
         inputs = _hashed_text(input_spec(config, types))
     texts = features.interface(types) | {"inputs": inputs}
-    # The digest is part of the file format, which has the original heading of the table.
+    # The digest is part of the file format and uses the original heading of the table.
     texts["observation"] = texts["observation"].replace("| field |", "| piece |", 1)
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 
 
 def _hashed_text(inputs: object) -> str:
-    """Return the text whose digest identifies network inputs; the file format has the original class names."""
+    """Return the text whose digest identifies network inputs; the file format uses the original class names."""
     text = repr(inputs)
     for name, in_format_2 in (("FeatureSpec", "Part"), ("InputColumns", "Entries"), ("InputSpec", "Told")):
         text = text.replace(f"{name}(", f"{in_format_2}(")
@@ -87,7 +88,7 @@ def _hashed_text(inputs: object) -> str:
 
 
 def uses_lookahead(description: Mapping[str, Any]) -> bool:
-    """Return whether a network has look-ahead features, by its description."""
+    """Return whether a network has look-ahead features, according to its description."""
     network = description.get("network")
     return isinstance(network, Mapping) and network.get("ahead") is True
 
@@ -99,7 +100,7 @@ def environment_id(config: Any) -> str:
 
 
 def network_description(config: Any, more: dict[str, Any], kind: str = AFTERSTATE_KIND) -> str:
-    """Return a network's description as JSON: the environment of `config`, and the entries of `more`."""
+    """Return a network's description as JSON: the environment of `config` and the entries of `more`."""
     types = game_features(config).types(config)
     content = {
         "format": FORMAT,
@@ -122,7 +123,7 @@ def arrays_digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
 
 
 def parse_description(path: Path, text: str | None, kind: str) -> Node:
-    """Parse the description of a file; CheckpointError if `text` is missing, invalid or of a different environment."""
+    """Parse a file's description; raise CheckpointError if it is missing, invalid or for a different environment."""
     try:
         content = parse_json(text or "", CheckpointError, str(path)).mapping()
         content["types"].integer(*_TYPES)
@@ -138,7 +139,7 @@ def parse_description(path: Path, text: str | None, kind: str) -> Node:
 
 
 def check_description(path: Path, content: Mapping[str, Any]) -> None:
-    """Check that a network fits this environment; CheckpointError with the reason if not."""
+    """Check that a network fits this environment; raise CheckpointError with the reason if not."""
     game = content.get("game")
     named = game.get("game") if isinstance(game, Mapping) else None
     config = (spec_by_name(named) if named in game_names() else default_spec()).config()
@@ -156,7 +157,7 @@ def check_description(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def check_exists(path: Path, how: str) -> None:
-    """Check that a file exists; CheckpointError with the command `how` that creates it if not."""
+    """Check that a file exists; otherwise raise CheckpointError with `how`, the command that creates it."""
     if not is_file(path):
         raise CheckpointError(f"{shorten(path)}: found no such file; {how}")
 
@@ -165,7 +166,7 @@ _DIGEST = re.compile("[0-9a-f]{16}")
 
 
 class UnmeasuredComponentsWarning(UserWarning):
-    """Warning: a network plays with a component file on which it was neither trained nor measured."""
+    """Issued if a network plays with a component file on which it was neither trained nor evaluated."""
 
 
 def _as_warning(text: str) -> None:
@@ -177,7 +178,7 @@ _handler: Callable[[str], object] = _as_warning
 
 
 def set_warning_handler(handler: Callable[[str], object]) -> None:
-    """Set the function that receives the warning of this process, so that only one worker reports it."""
+    """Set the function that receives this process's warning, so that only one worker reports it."""
     global _handler
     _handler = handler
 
@@ -187,11 +188,11 @@ def warn_once(text: str) -> None:
     global _warned
     if not _warned:
         _handler(text)
-        _warned = True  # after the call: a filter may turn every warning into an error
+        _warned = True  # set after the call, because a filter may turn warnings into errors
 
 
 def measured_components(path: Path, description: Mapping[str, Any]) -> dict[str, str]:
-    """Return the component files on which a network was trained or measured, digests by name.
+    """Return the digests, by name, of the component files on which a network was trained or evaluated.
 
     Args:
         path: path of the network file.
@@ -222,7 +223,7 @@ def _digests(data: Node) -> dict[str, str]:
 
 
 def warn_unmeasured(player: str, path: Path, description: Mapping[str, Any], config: Any) -> None:
-    """Warn, once per process, if a network was neither trained nor measured with the components of a configuration."""
+    """Warn once per process if a network was neither trained nor evaluated with a configuration's components."""
     if config.component_set.digest in measured_components(path, description).values():
         return
     warn_once(

@@ -1,7 +1,7 @@
-"""Export a checkpoint as an ONNX model, which needs no PyTorch, or as a float16 checkpoint of half the size.
+"""Export a checkpoint as an ONNX model, which runs without PyTorch, or as a float16 checkpoint of half the size.
 
-An ONNX model is only written if it prefers the same actions as PyTorch in thousands of positions of real games. For a
-float16 checkpoint, the result states in how many positions the preferred action differs.
+An ONNX model is written only if it prefers the same actions as PyTorch in thousands of positions from real games. For a
+float16 checkpoint, the result gives the number of positions in which the preferred action differs.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ _OPSET = 20
 POSITIONS = 10_000
 """Default number of positions for the comparison of a new model."""
 TIE = 1e-4
-"""Smaller differences between log-probabilities count as rounding."""
-#: Number of parallel games, few enough to play them to the end.
+"""Smaller differences between log-probabilities are attributed to rounding."""
+#: Number of parallel games, small enough that they are played to the end.
 _GAMES = 64
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of a model with PyTorch.
+    """Agreement between an exported model and PyTorch.
 
     Attributes:
         decisions: number of positions compared, all with more than one legal action.
-        differ: number in which the model prefers an action that PyTorch rates lower by `TIE` or more.
-        ties: number of the other positions with different preferences, equally good up to rounding.
-        largest: largest difference of two log-probabilities of the same action.
+        differ: number of positions in which the model prefers an action that PyTorch rates lower by `TIE` or more.
+        ties: number of other positions in which the preferred actions differ but are equally good up to rounding.
+        largest: largest difference between the two log-probabilities of an action.
     """
 
     decisions: int
@@ -77,10 +77,10 @@ Progress = Callable[[int], None] | None
 def export_network(
     checkpoint: str | Path, out: str | Path, positions: int = POSITIONS, seed: int = 0, progress: Progress = None
 ) -> Agreement:
-    """Write a checkpoint as an ONNX model, or with float16 weights, half the size; return how well both agree.
+    """Write a checkpoint as an ONNX model or with float16 weights; return its agreement with the original.
 
-    An ONNX model is only written if it prefers the same actions (`compare_models`); the preferences of a float16
-    checkpoint may differ. An existing file is only replaced on success.
+    An ONNX model is written only if it prefers the same actions (`compare_models`). The preferences of a float16
+    checkpoint, which has half the size, may differ. An existing file is replaced only on success.
 
     Args:
         checkpoint: path of the checkpoint, or the folder of a training run.
@@ -90,9 +90,9 @@ def export_network(
         progress: callback, or None.
 
     Raises:
-        CheckpointError: if the checkpoint is unusable, the model prefers other actions, or float16 cannot represent
-            the weights.
-        ValueError: for invalid arguments.
+        CheckpointError: if the checkpoint cannot be used, the model prefers different actions, or float16 cannot
+            represent the weights.
+        ValueError: if an argument is invalid.
     """
     out, path = Path(out), network_path(str(checkpoint))
     if out.suffix not in (".onnx", ".safetensors"):
@@ -121,17 +121,18 @@ def export_network(
 def compare_models(
     checkpoint: str | Path, model: str | Path, positions: int = POSITIONS, seed: int = 0, progress: Progress = None
 ) -> Agreement:
-    """Return how well an exported model agrees with a checkpoint that PyTorch evaluates in float32.
+    """Compare an exported model with a checkpoint that PyTorch evaluates in float32.
 
-    The positions are from games of the heuristic with 2, 3 and 4 players, with and without the expansion. Up to five
-    board actions are disabled for all seats, and up to three for each seat. For the arguments, see `export_network`.
+    The positions come from games of the heuristic with 2, 3 and 4 players, with and without the expansion. Up to five
+    board actions are disabled for all seats, and up to three are denied to each seat. For the arguments, see
+    `export_network`.
     """
     network, description = load_checkpoint(network_path(str(checkpoint)))
     return _compare(network, description, OnnxModel(model), positions, seed, progress)
 
 
 def _round(network: Network, checkpoint: str | Path) -> Network:
-    """Return a copy of a network with weights rounded to float16; CheckpointError if one is out of range."""
+    """Return a copy of a network with weights rounded to float16; raise CheckpointError if one is out of range."""
     weights = {name: tensor.half() for name, tensor in network.state_dict().items()}
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
@@ -188,7 +189,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _forget_origin(model: onnx.ModelProto) -> None:
-    """Remove source locations from all operators: they contain paths of this machine."""
+    """Remove source locations from all operators, because they contain paths on this machine."""
     graph = model.graph
     for part in (graph, *graph.node, *graph.input, *graph.output, *graph.value_info, *graph.initializer):
         part.ClearField("metadata_props")
@@ -217,7 +218,7 @@ def _compare(
 
 
 def _best(log_probs: FloatArray, first: Int64Array) -> Int64Array:
-    """Return the index of the preferred action of each row, int64 (B,); the first on ties."""
+    """Return the index of the preferred action in each row, int64 (B,); the first one on ties."""
     spans = zip(first[:-1].tolist(), first[1:].tolist(), strict=True)
     return np.array([begin + int(log_probs[begin:end].argmax()) for begin, end in spans])
 
@@ -231,7 +232,7 @@ def _decisions(config: Any, count: int, seed: int) -> Iterator[tuple[Int8Array, 
     )
     env = GameVectorEnv(_GAMES, config, autoreset_mode="SameStep", episodes=episodes)
     obs, _ = env.reset(seed=seed)
-    player, keys = HeuristicPlayer(config), np.zeros(_GAMES, np.uint64)  # it is deterministic
+    player, keys = HeuristicPlayer(config), np.zeros(_GAMES, np.uint64)  # the heuristic is deterministic
     while count:
         observation, mask = obs["observation"], obs["action_mask"]
         rows = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)[:count]

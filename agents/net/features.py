@@ -1,18 +1,19 @@
-"""Network features of a position: the features of each seat and of the table, as each game defines them.
+"""Network features of a position: the features of each seat and of the table, which each game defines.
 
 A game defines `FEATURES` in `agents/<name of the game>/features.py` and implements the kernels below. The dtype of the
 game record selects the implementation (`helsinki_env.engine.overloads`):
 
 - `apply_and_track_reveals(t, g, action, drawn)`: apply an action; return the set of slots whose cards were revealed in
-  this turn, `drawn` and new ones. They stay blank, because no seat could know them before.
-- `write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table)`: write the features of a game as `viewer` sees
-  it at the end of its turn into zeroed arrays, int8 (P, S) and (G,). It may change the game, a scratch copy.
-- `is_view_current(w, g, seat, v)`: whether a view is up to date for the board of a seat.
+  this turn: `drawn` and new ones. Their features stay blank, because no seat knew these cards when it chose its action.
+- `write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table)`: write the features of a game, as `viewer`
+  sees it at the end of its turn, into zeroed arrays, int8 (P, S) and (G,). The game is a scratch copy and may be
+  modified.
+- `is_view_current(w, g, seat, v)`: return whether a view is up to date for the board of a seat.
 
 Observation networks (`helsinki_env.agents.mlp`) read the columns of an observation instead (`input_spec`), grouped by
-the fields of its layout. A shared encoder reads multi-dimensional fields with the seats as the first axis, seat by
-seat. A column that is not a flag becomes a scaled value and a one-hot code, so that a linear layer can use codes. The
-scale limits larger values.
+the fields of its layout. A shared encoder reads multi-dimensional fields whose first axis is the seat, seat by seat. A
+column that is not a flag is encoded as a scaled value and a one-hot code, so that a linear layer can use codes. Values
+above the scale are clipped.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ is_view_current = OverloadedKernel("is_view_current")
 
 
 class NoFeaturesError(UserError):
-    """A game without network features."""
+    """Raised if a game has no network features."""
 
 
 class FeatureSpec(NamedTuple):
@@ -61,9 +62,9 @@ class FeatureOffsets(NamedTuple):
 
 
 class CanonicalOrientation(NamedTuple):
-    """Permutations of the features that show a position from another side, for a game with rotational symmetry."""
+    """Permutations of the features that rotate a position to another side, for games with rotational symmetry."""
 
-    begin: int  # offset of the one-hot space of the token in the features of a seat
+    begin: int  # offset of the token's one-hot space in the features of a seat
     side: Int64Array  # (K,): side of each space
     seat: Int64Array  # (sides, S): source of each feature of a seat
     table: Int64Array  # (sides, G): source of each feature of the table, from the viewer's side
@@ -71,31 +72,31 @@ class CanonicalOrientation(NamedTuple):
 
 @dataclass(frozen=True)
 class GameFeatures:
-    """Network features of a game, apart from its kernels.
+    """Network features of a game, except for its kernels.
 
-    Most attributes are functions of the number of card types, which `types` returns for a configuration. A network only
-    fits games with the same number. One of the `seat_parts` is "present".
+    Most attributes are functions of the number of card types, which `types` returns for a configuration. A network fits
+    only games with the same number. One of the `seat_parts` is named "present".
     """
 
     types: Callable[[Any], int]
     seat_parts: Callable[[int], tuple[FeatureSpec, ...]]
     table_parts: Callable[[int], tuple[FeatureSpec, ...]]
-    groups: Callable[[int], Int64Array]  # (A,): group of each action; groups share preferences
-    interface: Callable[[int], dict[str, str]]  # texts of action table and observation, for the compatibility digests
+    groups: Callable[[int], Int64Array]  # (A,): group of each action; actions of a group share a preference
+    interface: Callable[[int], dict[str, str]]  # text of the action table and observation, for compatibility digests
     layout: Callable[[int], ObservationLayout]
-    score_unit: float  # unit of predicted scores, points
-    score_middle: float  # offset of predicted scores, points
+    score_unit: float  # unit of predicted scores, in points
+    score_middle: float  # offset of predicted scores, in points
     turning: Callable[[int], CanonicalOrientation] | None = None  # None: the game has no rotational symmetry
     next_turn_parts: Callable[[int], tuple[FeatureSpec, ...]] | None = None  # look-ahead features, after `seat_parts`
 
     def of_seat(self, types: int, ahead: bool) -> tuple[FeatureSpec, ...]:
-        """Return the features of a seat, with or without those of its next turn."""
+        """Return the features of a seat, with or without the look-ahead features of its next turn."""
         more = self.next_turn_parts(types) if ahead and self.next_turn_parts else ()
         return (*self.seat_parts(types), *more)
 
 
 def game_features(config: Any) -> GameFeatures:
-    """Return the features of a configuration's game; NoFeaturesError if it has none."""
+    """Return the features of a configuration's game; raise NoFeaturesError if it has none."""
     game = spec_of(config).name
     if find_spec(f"helsinki_env.agents.{game}") is None or find_spec(f"helsinki_env.agents.{game}.features") is None:
         raise NoFeaturesError(f"game {game}: found no network features, expected FEATURES in agents/{game}/features.py")
@@ -118,13 +119,13 @@ def offsets_for_types(features: GameFeatures, types: int, ahead: bool = False) -
 
 @kernel
 def view_of(ws, g, seat):
-    """Return the index of the view for a seat's board: that of the initial board, if unchanged, or the seat's own."""
+    """Return the index of the view for a seat's board: that of the initial board if unchanged, or its own."""
     return MAX_SEATS if is_view_current(ws.weights[seat], g, seat, ws.views[MAX_SEATS]) else seat
 
 
 @kernel
 def lead_of(points, turn, players):
-    """Return the points of a seat minus those of the best other seat; `points` are in turn order."""
+    """Return a seat's points minus those of the best other seat; `points` are in turn order."""
     rival = ILLEGAL_VALUE
     for other in range(players):
         if other != turn:
@@ -134,7 +135,7 @@ def lead_of(points, turn, players):
 
 @kernel
 def to_int8(value):
-    """Round a feature and clip it to the range of int8, symmetric."""
+    """Round a feature and clip it to the symmetric int8 range, -127 to 127."""
     return np.int8(min(127, max(-127, np.int64(round(value)))))
 
 
@@ -142,14 +143,14 @@ def to_int8(value):
 
 
 class InputColumns(NamedTuple):
-    """Columns of an observation that one encoder reads: n for each of P readers, and their n scales."""
+    """Columns of an observation that one encoder reads: n columns for each of P readers, and their n scales."""
 
     columns: tuple[tuple[int, ...], ...]
     scales: tuple[int, ...]
 
     @property
     def values(self) -> Int64Array:
-        """Columns of the one-hot code, int64 (m, 2): index of the column, and value."""
+        """The entries of the one-hot code, int64 (m, 2): index of the column, and value."""
         steps = [(i, value) for i, scale in enumerate(self.scales) if scale > 1 for value in range(1, scale + 1)]
         return np.array(steps, np.int64).reshape(-1, 2)
 
@@ -163,7 +164,7 @@ class InputSpec(NamedTuple):
 
 
 def input_spec(config: Any, types: int | None = None) -> InputSpec:
-    """Return the inputs for a configuration's game, with its number of card types or the given one."""
+    """Return the inputs for a configuration's game; `types` overrides its number of card types."""
     return _input_spec(spec_of(config).name, game_features(config).types(config) if types is None else types)
 
 

@@ -28,10 +28,10 @@ _DEFAULT = "shipped"
 
 
 def bundled_networks(config: Any = None) -> dict[str, Path]:
-    """Return the pretrained networks of the package for a configuration's game, by name; see the model card.
+    """Return the bundled networks for a configuration's game by name; see the model card.
 
-    The network for all matchups has the empty name: ``net``. The others are for specific matchups: ``net:NAME``. A file
-    ``NAME.alias`` holds the file name of the network that NAME currently stands for.
+    The network for all matchups has an empty name (``net``). The others are for specific matchups (``net:NAME``). A
+    file ``NAME.alias`` contains the file name of the network that NAME currently refers to.
     """
     folder = Path(__file__).parent.parent / (default_spec() if config is None else spec_of(config)).name
     named = {file.stem: file for file in sorted(folder.glob("*.safetensors"))}
@@ -40,7 +40,7 @@ def bundled_networks(config: Any = None) -> dict[str, Path]:
 
 
 def bundled_network(config: Any = None) -> Path:
-    """Return the pretrained network for all matchups of a configuration's game; CheckpointError if there is none."""
+    """Return the bundled network for all matchups of a configuration's game; raise CheckpointError if there is none."""
     found = bundled_networks(config).get("")
     if found is None:
         name = (default_spec() if config is None else spec_of(config)).name
@@ -52,18 +52,21 @@ def bundled_network(config: Any = None) -> Path:
 
 
 def make_net_player(argument: str, config: Any) -> NetPlayer:
-    """Create the player ``net:ARGUMENT``; CheckpointError if the network does not exist or does not fit the games.
+    """Create the player ``net:ARGUMENT``.
 
-    The argument is the path of a checkpoint (``*.safetensors``), of an exported model (``*.onnx``) or of the folder of
-    a training run, or the name of a bundled network (`bundled_networks`). If it is empty, the network for all matchups
-    plays.
+    The argument is the path of a checkpoint (``*.safetensors``), an exported model (``*.onnx``) or a training run's
+    folder, or the name of a bundled network (`bundled_networks`). If it is empty, the network trained for all matchups
+    is used. Raise CheckpointError if the network does not exist or does not fit the game configuration.
     """
     name = f"net:{argument}" if argument else "net"
     return NetPlayer(_assessor(name, argument, config, fast=False), config, name)
 
 
 def make_net_search_player(argument: str, config: Any) -> NetSearchPlayer:
-    """Create the player ``net+search:N`` or ``net+search:N:NETWORK``; errors as for `make_net_player`."""
+    """Create the player ``net+search:N`` or ``net+search:N:NETWORK``.
+
+    Raise the same errors as `make_net_player`.
+    """
     budget, _, path = argument.partition(":")
     trials = parse_simulations(budget)
     if trials is None:
@@ -77,7 +80,10 @@ def make_net_search_player(argument: str, config: Any) -> NetSearchPlayer:
 
 
 def network_path(argument: str, config: Any = None) -> Path:
-    """Return the file of a network; `argument` as for `make_net_player`. ``./NAME`` is a folder with a bundled name."""
+    """Return the path of a network for the `argument` of `make_net_player`.
+
+    Write ``./NAME`` for a folder that has the name of a bundled network.
+    """
     if not argument:
         return bundled_network(config)
     if (bundled := bundled_networks(config).get(argument)) is not None:
@@ -95,7 +101,7 @@ def _assessor(player: str, argument: str, config: Any, fast: bool) -> InferenceM
 
 
 def check_network_game(path: Path, description: dict[str, Any], config: Any) -> None:
-    """Check that a network fits a configuration's game; CheckpointError if not."""
+    """Check that a network fits a configuration's game; raise CheckpointError if not."""
     if description["environment"] != environment_id(config):
         raise CheckpointError(
             f"{path}: found a network for {description['environment']}, expected one for {environment_id(config)}"
@@ -108,7 +114,7 @@ def check_network_game(path: Path, description: dict[str, Any], config: Any) -> 
 
 
 def _load(path: Path, fast: bool) -> tuple[InferenceModel, dict[str, Any]]:
-    """Load a checkpoint or an exported model. Without PyTorch, a bundled network is read from its exported model."""
+    """Load a checkpoint or an exported model; without PyTorch, a bundled network is loaded from its exported model."""
     if path.suffix == ".onnx":
         from helsinki_env.agents.net.onnx import load_onnx
 
@@ -123,5 +129,5 @@ def _load(path: Path, fast: bool) -> tuple[InferenceModel, dict[str, Any]]:
         return _load(exported, fast)
 
     network, description = load_checkpoint(path)
-    # Search gains more from the additional simulations than it loses by the lower precision.
+    # Search gains more from additional simulations than it loses to the lower precision.
     return TorchModel(network, fast and supports_bfloat16()), description

@@ -1,9 +1,9 @@
-"""The policy and value network: the preference for an action depends on the value of the afterstate that it leads to.
+"""The policy and value network, which derives the preference for an action from the value of its afterstate.
 
 An encoder with shared weights reads the features of every seat. A residual trunk combines the encoded seats, in turn
 order, with the features of the table. It predicts every seat's win probability and final score. The logit of an action
-has three terms: the win probability in its afterstate, the heuristic's advice times a learned trust, and a learned
-preference for its kind of action. See `helsinki_env.agents.net.afterstates` for the inputs.
+has three terms. They are the win probability in its afterstate, the heuristic's advice times a learned trust, and a
+learned preference for its kind of action. See `helsinki_env.agents.net.afterstates` for the inputs.
 """
 
 from __future__ import annotations
@@ -56,22 +56,23 @@ LayerNorm: Callable[..., nn.LayerNorm] = partial(nn.LayerNorm, **FACTORY_KWARGS)
 
 ABSENT = -1e9
 """Logit of an absent seat; its win probability is exactly zero."""
-#: Multiple of the number of rows: PyTorch prepares for each new number, which takes as long as hundreds of rows.
+#: Batches are padded to a multiple of this size, because preparing PyTorch for each new size takes as long as
+#: evaluating hundreds of rows.
 _ROWS = 64
-#: Initial sharpness of the preference for better positions, and weight of a point of the heuristic's advice: an
-#: untrained network plays like the heuristic, and a network that has learned to evaluate positions plays better.
+#: Initial sharpness of the preference for better positions, and initial weight per point of the heuristic's advice.
+#: With these, an untrained network plays like the heuristic and improves as it learns to evaluate positions.
 _SHARPNESS, _TRUST = 12.0, 3.0
-#: Limits far above the sizes of practical networks.
+#: Limits far above the size of any practical network.
 _MOST_UNITS, _MOST_BLOCKS = 8192, 64
 
 
 def pad_rows(x: torch.Tensor, value: float = 0) -> torch.Tensor:
-    """Pad a batch, (N, ...), with constant rows to a multiple of 64, so that PyTorch sees few different sizes."""
+    """Pad a batch, (N, ...), with constant rows to a multiple of 64, so that few different sizes occur."""
     return nn.functional.pad(x, (0, 0) * (x.dim() - 1) + (0, -len(x) % _ROWS), value=value)
 
 
 class AfterstateTensors(NamedTuple):
-    """`net.afterstates.AfterstateBatch` on a device; `row`, int64 (C,), is the row of each action.
+    """An `AfterstateBatch` (`net.afterstates`) on a device; `row`, int64 (C,), is the row of each action.
 
     Unreferenced afterstates may follow the others (`pad_rows`).
     """
@@ -87,7 +88,7 @@ class AfterstateTensors(NamedTuple):
 
     @classmethod
     def of(cls, inputs: AfterstateBatch, device: torch.device | str = "cpu") -> AfterstateTensors:
-        """Move a batch to a device."""
+        """Copy a batch to a device."""
         arrays = inputs.seats, inputs.table, inputs.ended, inputs.row, inputs.action, inputs.advice, inputs.position
         seats, table, ended, row, action, advice, position = (torch.from_numpy(x).to(device) for x in arrays)
         return cls(
@@ -100,8 +101,8 @@ class NetworkOutput(NamedTuple):
 
     win_logits: torch.Tensor  # float32 (N, 4): logits of the win probabilities, the viewer first; `ABSENT` if absent
     scores: torch.Tensor  # float32 (N, 4): expected final points; undefined for absent seats
-    trust: torch.Tensor  # float32 (N, groups): weight of the heuristic's advice, by group of actions
-    liking: torch.Tensor  # float32 (N, groups): preference for a group of actions
+    trust: torch.Tensor  # float32 (N, groups): weight of the heuristic's advice for each group of actions
+    liking: torch.Tensor  # float32 (N, groups): preference for each group of actions
 
 
 @dataclass(frozen=True)
@@ -109,13 +110,13 @@ class NetworkConfig:
     """Size and inputs of the network.
 
     Args:
-        seat_hidden: units of the first layer of the seat encoder.
-        seat: units of the encoded seat.
-        width: units of the trunk.
-        blocks: number of residual blocks of two layers.
-        turned: whether every seat sees its board in canonical orientation, from the side of its token, so that the
-            network generalizes over the sides. Only for games with rotational symmetry.
-        ahead: whether to add the look-ahead features of every seat's next turn, in games that have them.
+        seat_hidden: number of units in the first layer of the seat encoder.
+        seat: number of units of an encoded seat.
+        width: number of units in each layer of the trunk.
+        blocks: number of residual blocks, each with two layers.
+        turned: whether every board is presented in canonical orientation, from the side of the seat's token, so that
+            the network generalizes across sides. Only for games with rotational symmetry.
+        ahead: whether to add look-ahead features for every seat's next turn, in games that define them.
     """
 
     seat_hidden: int = 192
@@ -149,20 +150,20 @@ class Block(nn.Module):
 
 
 def _scaled(layer: nn.Linear, scale: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """Apply a layer to scaled inputs; scaling the weights is cheaper."""
+    """Apply a layer to scaled inputs by scaling its weights instead, which is cheaper."""
     return nn.functional.linear(x, layer.weight * scale, layer.bias)
 
 
 class Network(nn.Module):
-    """Policy over all actions and value of every seat.
+    """Network that predicts a policy over all actions and a value for every seat.
 
     Args:
-        game: configuration of the games; only its component file matters.
+        game: game configuration; only its component file is used.
         config: size and inputs of the network.
     """
 
     kind = AFTERSTATE_KIND
-    #: For error messages: name of the player, and a preset that trains one.
+    #: For error messages: name of the player, and a preset that trains such a network.
     player, preset = "net", "quick"
 
     def __init__(self, game: Any = None, config: NetworkConfig | None = None) -> None:
@@ -219,7 +220,7 @@ class Network(nn.Module):
         nn.init.constant_(self.trust.bias, _TRUST)
 
     def trunk(self, seats: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
-        """Return the features of positions, (N, width), from int8 (N, P, S) and int8 (N, G)."""
+        """Return the hidden features of positions, (N, width), for inputs int8 (N, P, S) and int8 (N, G)."""
         if self.config.turned:
             seats, table = self._turned(seats, table)
         kind = table.device.type
@@ -227,15 +228,15 @@ class Network(nn.Module):
         present = seats[:, :, self._present : self._present + 1].to(dtype)
         described = torch.relu_(_scaled(self.seat_in, self.seat_scale, seats.to(dtype)))
         described = (torch.relu_(self.seat_out(described)) * present).flatten(1)
-        # The last seats may be omitted if they are absent.
+        # Absent seats at the end may be left out of the input.
         from_seats = self.from_seats.weight[:, : described.shape[1]]
         joined = nn.functional.linear(described, from_seats, self.from_seats.bias)
         joined = joined + _scaled(self.from_table, self.table_scale, table.to(dtype))
         return torch.relu_(self.norm(self.blocks(joined)))
 
     def _turned(self, seats: torch.Tensor, table: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return positions in canonical orientation: each seat from its own side, the table from the viewer's."""
-        side = self.side[seats[:, :, self._standing].float().argmax(2)]  # without a token: the first side
+        """Rotate positions to canonical orientation: each seat from its own side, the table from the viewer's side."""
+        side = self.side[seats[:, :, self._standing].float().argmax(2)]  # the first side if there is no token
         return seats.gather(2, self.seat_turned[side]), table.gather(1, self.table_turned[side[:, 0]])
 
     def forward(self, seats: torch.Tensor, table: torch.Tensor) -> NetworkOutput:
@@ -260,20 +261,20 @@ class Network(nn.Module):
 
 
 _LOCK = threading.Lock()
-#: Number of threads in `single_torch_thread`, and PyTorch's number of threads before the first of them.
+#: Number of threads inside `single_torch_thread` blocks, and PyTorch's number of threads before the first of them.
 _inside, _before = 0, 1
 
 
 @contextmanager
 def single_torch_thread() -> Iterator[None]:
-    """Limit PyTorch to one thread in the block, and restore the number of threads afterwards.
+    """Limit PyTorch to one thread inside the block, and restore the number of threads afterwards.
 
-    Small networks do not benefit from more threads, whose spinning slows play down several times on a busy machine.
-    With one thread, results are identical on all machines.
+    Small networks do not benefit from more threads, and idle spinning threads make play several times slower on a busy
+    machine. With one thread, results are identical on all machines.
     """
     global _inside, _before
     with _LOCK:
-        if not _inside:  # another thread in the block has already changed it
+        if not _inside:  # another thread inside the block has already changed it
             _before = torch.get_num_threads()
         _inside += 1
     torch.set_num_threads(1)
@@ -294,11 +295,12 @@ def supports_bfloat16(device: torch.device | str = "cpu") -> bool:
 
 
 class TorchModel:
-    """A network in PyTorch, as an `InferenceModel`.
+    """An `InferenceModel` that evaluates a network with PyTorch.
 
     Args:
         network: the network; it is set to evaluation mode.
-        fast: whether to compute in bfloat16: several times as fast with hardware support, and slightly less precise.
+        fast: whether to compute in bfloat16, which is several times as fast with hardware support but slightly less
+            precise.
     """
 
     def __init__(self, network: Network, fast: bool = False) -> None:
@@ -310,7 +312,7 @@ class TorchModel:
 
     @torch.no_grad()
     def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
-        """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the batch."""
+        """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the other positions."""
         parts = []
         with single_torch_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
             for rows in inference_batches(len(table)):

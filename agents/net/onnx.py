@@ -1,4 +1,4 @@
-"""Evaluate an exported network with onnxruntime and NumPy, without PyTorch; `net.export` writes the files."""
+"""Evaluate exported networks with onnxruntime and NumPy, without PyTorch; `net.export` writes the files."""
 
 from __future__ import annotations
 
@@ -39,18 +39,19 @@ _DIGEST_KEY = "helsinki_digest"
 
 
 class OnnxModel:
-    """An exported network, as an `InferenceModel`.
+    """An `InferenceModel` that evaluates an exported network.
 
     Args:
         path: path of the file.
-        threads: number of CPU threads per call. With one, the results are identical on all machines with the same CPU.
-        content: content of the file, if it has already been read or is not yet written.
+        threads: number of CPU threads per call. With one thread, results are identical on all machines with the same
+            type of CPU.
+        content: content of the file, if it has already been read or has not been written yet.
 
     Attributes:
         description: description of the network (`helsinki_env.agents.net.description`).
 
     Raises:
-        CheckpointError: if the file is missing, damaged, changed or invalid, or of a different environment.
+        CheckpointError: if the file is missing, damaged, modified, invalid, or for a different environment.
     """
 
     def __init__(self, path: str | Path, threads: int = 1, content: bytes | None = None) -> None:
@@ -72,7 +73,7 @@ class OnnxModel:
         self.sharpness, self.group = _read_preferences(path, entries.get(PREFERENCE_KEY), ids, groups)
 
     def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
-        """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the batch."""
+        """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the other positions."""
         parts = [
             self._session.run(OUTPUT_NAMES, {"seats": seats[rows], "table": table[rows]})
             for rows in inference_batches(len(table))
@@ -83,13 +84,13 @@ class OnnxModel:
 
 
 def load_onnx(path: str | Path) -> tuple[OnnxModel, dict[str, Any]]:
-    """Load an exported network and its description; errors as for `OnnxModel`."""
+    """Load an exported network and its description; raise the same errors as `OnnxModel`."""
     assessor = OnnxModel(path)
     return assessor, assessor.description
 
 
 def prepend_digest(model: bytes) -> bytes:
-    """Return a model with its digest in front: a metadata entry, which Protobuf allows anywhere."""
+    """Prepend a model's digest to the model, as a metadata entry, which Protobuf allows anywhere."""
     value = hashlib.sha256(model).hexdigest()[:16].encode()
     pair = b"".join(bytes((tag, len(text))) + text for tag, text in ((0x0A, _DIGEST_KEY.encode()), (0x12, value)))
     return bytes((0x72, len(pair))) + pair + model
@@ -102,15 +103,15 @@ def _open(path: Path, content: bytes, threads: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.use_deterministic_compute = True
-    options.log_severity_level = 4  # the exception has the reason
+    options.log_severity_level = 4  # the exception states the reason
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    except Exception as problem:  # its exceptions have no common base
+    except Exception as problem:  # onnxruntime's exceptions have no common base class
         raise CheckpointError(f"{path}: found an incomplete ONNX model ({problem}); copy or export it again") from None
 
 
 def _entries(path: Path, session: Any) -> dict[str, str]:
-    """Return the model's metadata by key."""
+    """Return the model's metadata as a dictionary."""
     try:
         found: dict[str, str] = session.get_modelmeta().custom_metadata_map
     except UnicodeDecodeError:
@@ -119,7 +120,7 @@ def _entries(path: Path, session: Any) -> dict[str, str]:
 
 
 def _check_shapes(path: Path, session: Any, config: Any, ahead: bool) -> int:
-    """Check inputs and outputs; return the number of groups of actions."""
+    """Check the inputs and outputs, and return the number of action groups."""
     at = feature_offsets(config, ahead)
     found = {
         x.name: (x.type, tuple(size if isinstance(size, int) else 0 for size in x.shape))  # 0: any size
@@ -140,7 +141,7 @@ def _check_shapes(path: Path, session: Any, config: Any, ahead: bool) -> int:
 
 
 def _read_preferences(path: Path, text: str | None, ids: int, groups: int) -> tuple[float, Int64Array]:
-    """Return the sharpness, and the group of each action, int64 (A,)."""
+    """Return the sharpness and the group of each action, int64 (A,)."""
     try:
         content = parse_json(text or "", CheckpointError).mapping()
         numbers = content["group"].entries("groups", length=ids)

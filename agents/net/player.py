@@ -1,7 +1,7 @@
-"""A trained network as a player, which takes its preferred action.
+"""A player that takes the preferred action of a trained network.
 
 The network is an `InferenceModel`: `helsinki_env.agents.net.network.TorchModel`, or an exported
-`helsinki_env.agents.net.onnx.OnnxModel`. Both share the computation of preferences from its outputs.
+`helsinki_env.agents.net.onnx.OnnxModel`. Both use the same computation of preferences from network outputs.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ class NumpyOutput:
     @property
     @default_errstate
     def wins(self) -> Floats:
-        """Every seat's win probability, the viewer first, float32 (N, 4); rows sum to 1."""
+        """Return every seat's win probability, the viewer first, float32 (N, 4); rows sum to 1."""
         shares = np.exp(self.win_logits - self.win_logits.max(axis=1, keepdims=True))
         wins: Floats = shares / shares.sum(axis=1, keepdims=True)
         return wins
 
 
 class InferenceModel(Protocol):
-    """A network for inference."""
+    """Protocol for networks that are ready for inference."""
 
     group: Int64Array  # (A,): group of each action
-    sharpness: float  # weight of the logit of the win probability in preferences
-    ahead: bool  # whether it has look-ahead features
+    sharpness: float  # weight of the win probability's logit in preferences
+    ahead: bool  # whether the network uses look-ahead features
 
     def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
         """Evaluate positions, int8 (N, P, S) and int8 (N, G)."""
@@ -73,7 +73,7 @@ class InferenceModel(Protocol):
 
 
 def inference_batches(size: int) -> list[Int64Array]:
-    """Return rows 0 to `size` in batches of exactly `INFERENCE_BATCH`; the last is padded with repeated rows."""
+    """Split the rows below `size` into batches of exactly `INFERENCE_BATCH`; the last is padded with repeated rows."""
     rows = np.arange(-(-size // INFERENCE_BATCH) * INFERENCE_BATCH) % max(1, size)
     return list(rows.reshape(-1, INFERENCE_BATCH))
 
@@ -99,11 +99,11 @@ def choice_log_probs(inputs: AfterstateBatch, output: NumpyOutput, assessor: Inf
 
 
 class NetPlayer:
-    """Take the preferred action of a network.
+    """Player that takes the preferred action of a network.
 
     Args:
         assessor: the network, ready for inference.
-        config: configuration of the games; only its component file matters.
+        config: game configuration; only its component file is used.
         name: display name.
         sample: whether to sample an action from the policy instead of taking the preferred one, using the random key of
             the row.
@@ -126,7 +126,7 @@ class NetPlayer:
         return actions
 
     def policy(self, observation: Int8Array, mask: Int8Array) -> tuple[AfterstateBatch, FloatArray]:
-        """Return the network inputs of some rows and the log-probability of each action, float64 (C,)."""
+        """Return the network inputs for the given rows and the log-probability of each action, float64 (C,)."""
         inputs = self.writer.write(observation, mask)
         return inputs, choice_log_probs(inputs, self.assessor(inputs.seats, inputs.table), self.assessor)
 
@@ -143,7 +143,7 @@ class NetPlayer:
             missing = np.flatnonzero(np.isnan(shares[at, 0]))
             only = np.zeros_like(action_mask[missing])
             only[np.arange(len(missing)), also[missing]] = 1
-            if len(missing):  # the afterstate of an action does not depend on the others
+            if len(missing):  # an action's afterstate does not depend on other actions
                 alone = self.writer.write(observation[missing], only)
                 shares[at[missing]] = win_probabilities_after(self.writer, self.assessor, alone, observation[missing])
         best = inputs.action[best_choices(inputs, log_probs)].astype(np.int64)
@@ -151,7 +151,7 @@ class NetPlayer:
 
 
 def best_choices(inputs: AfterstateBatch, values: npt.NDArray[np.floating]) -> Int64Array:
-    """Return the index of the action with the largest value, (C,), in each row, int64 (B,); the lowest id on ties."""
+    """Return the index of the highest-valued action in each row, int64 (B,); the lowest id on ties."""
     best = np.repeat(np.maximum.reduceat(values, inputs.first[:-1]), np.diff(inputs.first))
     at = np.flatnonzero(values == best)
     chosen: Int64Array = at[np.diff(inputs.row[at], prepend=-1) > 0]
@@ -160,7 +160,7 @@ def best_choices(inputs: AfterstateBatch, values: npt.NDArray[np.floating]) -> I
 
 @default_errstate
 def _sample(inputs: AfterstateBatch, log_probs: FloatArray, keys: KeyArray) -> Int64Array:
-    """Sample an action for each row. Rows are summed separately, so that rounding does not depend on other rows."""
+    """Sample an action for each row; rows are summed separately, so that rounding does not depend on other rows."""
     counts, starts = np.diff(inputs.first), inputs.first[:-1]
     inside = np.arange(counts.max()) < counts[:, None]
     shares = np.zeros(inside.shape)
@@ -168,7 +168,7 @@ def _sample(inputs: AfterstateBatch, log_probs: FloatArray, keys: KeyArray) -> I
     cumulated = np.cumsum(shares, axis=1)
     part = (keys >> np.uint64(11)).astype(np.float64) / 2.0**53
     passed = (cumulated <= (part * cumulated[:, -1])[:, None]).sum(axis=1)
-    at = starts + np.minimum(passed, counts - 1)  # rounding of the sums
+    at = starts + np.minimum(passed, counts - 1)  # the sums are rounded
     sampled: Int64Array = inputs.action[at].astype(np.int64)
     return sampled
 
@@ -187,13 +187,13 @@ def win_probabilities_after(
 
 
 def evaluated_choices(inputs: AfterstateBatch) -> npt.NDArray[np.bool_]:
-    """Return which actions were evaluated, bool (C,); the others share the afterstate of the best one."""
+    """Return which actions were evaluated, bool (C,); the others share the afterstate of the best action."""
     evaluated: npt.NDArray[np.bool_] = (inputs.position != inputs.begin[inputs.row]) | (inputs.advice == 0)
     return evaluated
 
 
 def choice_index(inputs: AfterstateBatch, rows: Int64Array, actions: Int64Array) -> Int64Array:
-    """Return the indices of actions, int64 (n,), of rows, int64 (n,), in the batch."""
+    """Return the positions in the batch of one action, int64 (n,), in each of the given rows, int64 (n,)."""
     beyond = int(inputs.action.max()) + 1
     return np.searchsorted(inputs.row * beyond + inputs.action, rows * beyond + actions)
 
@@ -210,7 +210,7 @@ def make_evaluations(
     """Return an evaluation for each row.
 
     `log_probs`, float64 (C,): log-probabilities of the actions. `shares`, float64 (C, 4): `win_probabilities_after`.
-    `best`, int64 (B,): the action that the player would take.
+    `best`, int64 (B,): the action that the player would take in each row.
     """
     games = states_from_observations(writer.config, observation)
     evaluations = []

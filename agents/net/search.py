@@ -1,11 +1,11 @@
-"""Root search with a network: sequential halving over its preferred actions in shared determinizations.
+"""Root search with a network: sequential halving over the actions that it prefers, in shared determinizations.
 
 Method: root search after Danihelka et al. (2022), "Policy improvement by planning with Gumbel". The policy selects the
 candidate actions, and sequential halving (Karnin, Koren and Somekh 2013) allocates the budget. The final choice
-combines the policy with the simulated values. The policy gets no noise, because the search is for the best action, not
-for training data. Every simulation determinizes the hidden cards and lets the heuristic play to the end of the second
-turn of the searching seat after this one, where the network predicts the win probabilities. All games of a batch share
-the calls of the network.
+combines the policy with the simulated values. No noise is added to the policy, because the aim is the best action, not
+training data. Every simulation determinizes the hidden cards and plays with the heuristic to the end of the searching
+seat's second turn after this one. There, the network predicts the win probabilities. All games of a batch are evaluated
+in the same network calls.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class NetSearchSettings:
     """Settings of the search.
 
     Args:
-        turns: number of own turns that a simulation plays after the current one.
+        turns: number of turns of the searching seat that a simulation plays after the current one.
         arms: number of candidate actions, as a multiple of the square root of the budget.
-        trust: minimum weight of the network's policy, in simulations.
-        share: minimum weight of the policy as a fraction of the budget: more simulations reduce the variance of their
-            values, not the bias.
+        trust: minimum weight of the network's policy, as a number of simulations.
+        share: minimum weight of the policy, as a fraction of the budget, because more simulations reduce the variance
+            of their values but not the bias.
     """
 
     turns: int = 2
@@ -55,19 +55,20 @@ class HalvingResult(NamedTuple):
     """Result of sequential halving over m candidate actions in B games."""
 
     arms: Int64Array  # (B, m): candidate actions; the first is chosen
-    opinions: FloatArray  # (B, m): policy values, win probabilities relative to the policy's best action
+    opinions: FloatArray  # (B, m): policy values: win probabilities relative to the policy's best action
     shares: FloatArray  # (B, m, 4): sums of win probabilities over simulations, the searching seat first
     trials: Int64Array  # (B, m): number of simulations
 
     @default_errstate
     def preferences(self, trust: float, width: float) -> FloatArray:
-        """Return an improved policy over the candidates, float64 (B, m); zeros if no action was simulated.
+        """Return an improved policy over the candidates, float64 (B, m); all zeros if no action was simulated.
 
-        `trust`: weight of the network's policy, in simulations. `width`: factor from values to logits.
+        `trust`: weight of the network's policy, as a number of simulations. `width`: factor that converts values to
+        logits.
         """
         tried, own = self.trials > 0, self.shares[..., 0]
         opinions = np.where(tried, self.opinions, 0.0)
-        # Policy values are relative: set their level so that their mean agrees with the simulations.
+        # Policy values are relative, so shift them until their mean agrees with the simulations.
         level = (own - self.trials * opinions).sum(axis=1) / np.maximum(1, self.trials.sum(axis=1))
         value = (trust * (level[:, None] + opinions) + own) / (trust + self.trials)
         best = np.where(tried, value, -np.inf).max(axis=1, initial=-1.0, keepdims=True)
@@ -77,17 +78,17 @@ class HalvingResult(NamedTuple):
 
 
 class NetSearchPlayer:
-    """A network that simulates its preferred actions before it chooses one.
+    """Player that simulates a network's preferred actions before it chooses one.
 
     Args:
         budget: number of simulations per action, at least 1.
         assessor: the network.
-        config: configuration of the games; only its component file matters.
+        config: game configuration; only its component file is used.
         name: display name.
-        settings: settings of the search.
+        settings: search settings.
     """
 
-    #: Enough games to fill a batch of the network; see `helsinki_env.agents.base.Player`.
+    #: Enough games to fill a network batch; see `helsinki_env.agents.base.Player`.
     max_batch_size = 32
 
     def __init__(
@@ -118,19 +119,19 @@ class NetSearchPlayer:
 
     @property
     def max_arms(self) -> int:
-        """Maximum number of candidate actions."""
+        """The maximum number of candidate actions."""
         return max(2, int(self.settings.arms * self.budget**0.5))
 
     @property
     def trust(self) -> float:
-        """Weight of the network's policy, in simulations."""
+        """The weight of the network's policy, as a number of simulations."""
         return max(self.settings.trust, self.settings.share * self.budget)
 
     @property
     def width(self) -> float:
-        """Factor from win probabilities to logits of the policy.
+        """The factor that converts win probabilities to logits of the policy.
 
-        Near even chances the logit has a slope of 4, which the policy multiplies by its sharpness.
+        When chances are nearly even, the logit has a slope of 4, which the policy multiplies by its sharpness.
         """
         return 4.0 * self.net.assessor.sharpness
 
@@ -141,7 +142,7 @@ class NetSearchPlayer:
         """Search in B games with at least two legal actions each.
 
         Args:
-            inputs: network inputs of the games.
+            inputs: network inputs for the games.
             log_probs: log-probability of every action, float64 (C,).
             observation: observations of the games, int8 (B, F).
             keys: random keys, uint64 (B,).
@@ -156,7 +157,7 @@ class NetSearchPlayer:
     ) -> list[Evaluation]:
         """Return an evaluation for each row; see `helsinki_env.agents.evaluation.evaluate_actions`.
 
-        The chosen and the additional actions that the search did not simulate are simulated afterwards, in as many
+        The chosen and the additional actions are simulated afterwards if the search did not simulate them, in as many
         determinizations as in the first round.
         """
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
@@ -184,23 +185,23 @@ class NetSearchPlayer:
     def simulate_actions(
         self, games: States, arms: Int64Array, counts: Int64Array, deals: int, keys: KeyArray
     ) -> FloatArray:
-        """Return the mean win probability of the acting seat after some actions of B games, float64 (B, m).
+        """Return the acting seat's mean win probability after the given actions of B games, float64 (B, m).
 
-        All actions of a game share its determinizations, so their differences have little noise.
+        All actions of a game share its determinizations, so the differences between them have little noise.
 
         Args:
-            games: states from observations (`states_from_observations`).
+            games: states reconstructed from observations (`states_from_observations`).
             arms: actions, int64 (B, m).
-            counts: number of actions in each game, int64 (B,); the other columns stay zero.
+            counts: number of actions of each game, int64 (B,); the remaining columns of the result stay zero.
             deals: number of determinizations.
-            keys: random keys of the games, uint64 (B,).
+            keys: random keys for the games, uint64 (B,).
         """
         sums = self._simulate(games, arms, counts, np.full(len(games), deals), keys.copy())
         means: FloatArray = sums[..., 0] / deals
         return means
 
     def _candidates(self, inputs: AfterstateBatch, log_probs: FloatArray) -> tuple[Int64Array, FloatArray, Int64Array]:
-        """Return the candidates, best first, int64 (B, m), their policy values, and their number, int64 (B,).
+        """Return the candidates, best first, int64 (B, m), their policy values, and their numbers, int64 (B,).
 
         Policy values are win probabilities relative to the best action, float64 (B, m); see `width`.
         """
@@ -218,7 +219,7 @@ class NetSearchPlayer:
     def _halve(
         self, games: States, arms: Int64Array, opinions: FloatArray, counts: Int64Array, keys: KeyArray
     ) -> HalvingResult:
-        """Simulate the candidates and drop the worse half, until one is left; advance `keys` in place."""
+        """Simulate the candidates and drop the worse half until one is left; advance `keys` in place."""
         totals = self.trust * opinions
         shares, trials = np.zeros((*arms.shape, MAX_SEATS)), np.zeros(arms.shape, np.int64)
         budget = np.full(len(games), self.budget)
@@ -263,5 +264,5 @@ class NetSearchPlayer:
 
 
 def _halvings(counts: Int64Array) -> Int64Array:
-    """Return the number of halvings of `counts` candidates until one is left, int64 (B,)."""
+    """Return how many times `counts` candidates are halved until one is left, int64 (B,)."""
     return np.ceil(np.log2(np.maximum(1, counts))).astype(np.int64)

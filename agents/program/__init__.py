@@ -1,1 +1,1 @@
-"""Players implemented as external programs in any language, over standard input and output."""
+"""Players implemented as external programs in any language, which communicate over standard input and output."""

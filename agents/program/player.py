@@ -1,11 +1,11 @@
-"""A player that calls an external program: one line of JSON each way.
+"""A player that queries an external program with one line of JSON in each direction.
 
 Protocol 1 (docs/evaluate.md) sends positions as data. A program that answers the first message with ``"text": true``
-gets protocol 2 (docs/text-and-models.md): the rules once, then also the position, the history and the legal actions in
-words.
+uses protocol 2 (docs/text-and-models.md). It receives the rules once, and then also the position, the history and the
+legal actions in words.
 
 Messages are built only from the observation (`helsinki_env.engine.determinization`), so no hidden information can reach
-the program. Each action is a separate request: games are played in batches, and requests do not identify their game.
+the program. Each action is a separate request. Games are played in batches, and requests do not identify their game.
 """
 
 from __future__ import annotations
@@ -43,27 +43,27 @@ TEXT_PROTOCOL = 2
 SECONDS = 2.0
 """Default time limit for one action, seconds."""
 _MOST_SECONDS = 3600.0
-#: Seconds for a program to start and answer the first message.
+#: Time limit, in seconds, for a program to start and answer the first message.
 _START_SECONDS = 30.0
-#: Number of consecutive late or missing actions after which the program is not called again.
+#: Number of consecutive late or missing actions after which the program is no longer queried.
 _PATIENCE = 10
 
 
 class ProgramPlayer:
     """A player that queries an external program for every action.
 
-    An illegal, late or missing action is replaced by a uniformly random legal one and counted. After a late or missing
-    action the program is restarted. After ten of these in a row, the player stops querying the program, and replaces
-    and counts all remaining actions. Concurrent threads wait for each other.
+    An illegal, late or missing action is counted and replaced by a uniformly random legal one. After a late or missing
+    action, the program is restarted. After ten of these in a row, the player stops querying the program, and counts and
+    replaces all remaining actions. Concurrent threads wait for each other.
 
     Args:
         command: the program and its arguments, in shell syntax.
-        config: configuration of the games to play.
+        config: game configuration.
         seconds: time limit for one action.
 
     Raises:
-        PlayerError: for an unknown program, or a game whose positions cannot be serialized; by the first action also
-            if the program does not answer the first message.
+        PlayerError: if the program does not exist or the game's positions cannot be serialized. The first action also
+            raises it if the program does not answer the first message.
     """
 
     def __init__(self, command: str, config: Any = None, seconds: float = SECONDS) -> None:
@@ -88,12 +88,15 @@ class ProgramPlayer:
 
     @property
     def replaced_actions(self) -> ReplacedActions:
-        """Number of actions replaced so far."""
+        """The number of actions replaced so far."""
         return self._counts
 
     @property
     def wants_history(self) -> bool:
-        """Whether the program asks for text; starts the program if necessary, or raises PlayerError."""
+        """Whether the program has requested text.
+
+        The program is started if necessary. Raise PlayerError if it has never answered.
+        """
         with self._asking:
             try:
                 if self._in_a_row < _PATIENCE:
@@ -149,12 +152,12 @@ class ProgramPlayer:
             if actions is not None:
                 return parse_action(answer, actions)
             action = parse_json(answer, UserError)["action"].integer(0)
-        except ValueError:  # ActionTextError as well
+        except ValueError:  # includes ActionTextError
             return ReplacedActions(illegal=1)
         return action if action in legal else ReplacedActions(illegal=1)
 
     def _raise_unanswered(self, problem: Exception) -> None:
-        """Raise PlayerError if the program has never answered the first message."""
+        """Raise PlayerError if the program has not yet answered the first message."""
         if not self._answered:
             raise PlayerError(
                 f"player {short_repr(self.name)}: found no answer to the first message: {problem}; expected a line "
@@ -162,7 +165,7 @@ class ProgramPlayer:
             ) from None
 
     def _ready(self) -> Process:
-        """Return the running program; start it if necessary."""
+        """Return the running program, starting it if necessary."""
         if self._process is None:
             self._process = Process(self._arguments)
             try:
@@ -193,7 +196,7 @@ def hello(config: Any, seconds: float) -> dict[str, Any]:
 
 
 def _asks_for_text(answer: str) -> bool:
-    """Return whether the answer to the first message asks for protocol 2."""
+    """Return whether the answer to the first message requests protocol 2."""
     try:
         found = parse_json(answer, UserError).value
     except ValueError:
@@ -202,7 +205,7 @@ def _asks_for_text(answer: str) -> bool:
 
 
 def action_message(config: Any, observation: Int8Array) -> dict[str, Any]:
-    """Return the message of an action: the acting seat and its view of the position, from its observation (F,)."""
+    """Return the message for an action: the acting seat and its view of the position, from its observation, (F,)."""
     return _seat_and_position(game_from_observation(config, observation))
 
 
@@ -211,15 +214,16 @@ def _seat_and_position(game: BoardGame) -> dict[str, Any]:
 
 
 def _in_words(game: BoardGame, actions: Sequence[WrittenAction], history: list[str] | None) -> dict[str, Any]:
-    """Return the keys that protocol 2 adds to the message of an action."""
+    """Return the keys that protocol 2 adds to the message for an action."""
     words = {"text": position_text(game, game.seat), "words": [one.words for one in actions]}
     return words | ({} if history is None else {"history": history})
 
 
 def program_files(argument: str) -> tuple[Path, ...]:
-    """Return the files that a command names, given the text after ``program:``.
+    """Return the files named in a command, given the text after ``program:``.
 
-    The absolute path of an interpreter, as in ``/usr/bin/python3 bot.py``, is left out: it differs between machines.
+    The absolute path of an interpreter, as in ``/usr/bin/python3 bot.py``, is omitted because it differs between
+    machines.
     """
     arguments = _split(_command(argument)[1])
     files = [Path(argument) for argument in arguments if is_file(Path(argument))]
@@ -228,14 +232,14 @@ def program_files(argument: str) -> tuple[Path, ...]:
 
 
 def _command(argument: str) -> tuple[str | None, str]:
-    """Split ``COMMAND`` or ``SECONDS:COMMAND`` into optional seconds and command."""
+    """Split ``COMMAND`` or ``SECONDS:COMMAND`` into the optional seconds and the command."""
     first, colon, rest = argument.partition(":")
     timed = colon and first.isascii() and first.replace(".", "", 1).isdigit()
     return (first, rest) if timed else (None, argument)
 
 
 def _split(command: str) -> list[str]:
-    """Split a command into arguments; PlayerError for unbalanced quotes."""
+    """Split a command into arguments; raise PlayerError if its quotes are unbalanced."""
     try:
         return shlex.split(command)
     except ValueError as problem:
@@ -243,7 +247,7 @@ def _split(command: str) -> list[str]:
 
 
 def make(argument: str, config: Any) -> ProgramPlayer:
-    """Create the player of ``program:COMMAND`` or ``program:SECONDS:COMMAND``; PlayerError if it is invalid."""
+    """Create the player ``program:COMMAND`` or ``program:SECONDS:COMMAND``; raise PlayerError if it is invalid."""
     given, command = _command(argument)
     seconds = SECONDS if given is None else float(given)
     if not 0 < seconds <= _MOST_SECONDS:

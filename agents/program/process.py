@@ -1,4 +1,4 @@
-"""An external program that answers each line with one line, within a time limit, or is terminated."""
+"""External programs that answer each line with one line within a time limit."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from pathlib import Path
 
 __all__ = ["EndedError", "LateError", "Process"]
 
-#: Maximum bytes of an answer; a program that writes more without a newline is terminated.
+#: Maximum size of an answer in bytes; a program that writes more without a newline is terminated.
 _MOST_ANSWER = 2**16
 _PIECE = 2**16
-#: `select` supports no file descriptor above 1,023, and the default selector uses a descriptor itself.
+#: `select` supports no file descriptors above 1,023, and the default selector needs a descriptor of its own.
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
-#: Seconds for a program to exit after its input is closed.
+#: Time limit, in seconds, for a program to exit after its input is closed.
 _LEAVING = 1.0
 
 
 class EndedError(Exception):
-    """The program has exited, or has written an invalid line."""
+    """Raised if the program has exited or has written an invalid line."""
 
 
 class LateError(Exception):
-    """The program did not answer in time."""
+    """Raised if the program did not answer in time."""
 
 
 class Process:
-    """A running program with its standard input and output.
+    """A running program and its standard input and output.
 
     The program receives no signals from the terminal. It is killed with all its descendants when the parent process
-    exits for any reason, see `helsinki_env.agents.program.supervisor`. Only one thread at a time may use it.
+    exits for any reason; see `helsinki_env.agents.program.supervisor`. Only one thread at a time may use it.
 
     Args:
         command: the program and its arguments.
@@ -68,18 +68,18 @@ class Process:
         self._end = Finalize(self, _end, [self._process, self._line], exitpriority=10)
 
     def answer(self, line: str, seconds: float) -> str:
-        """Send a line and return the line of the answer, both without newline; blank lines are skipped.
+        """Send a line and return the answer, both without a newline; blank lines are skipped.
 
-        A program with unbuffered output writes a text and its newline separately, so the newline of discarded
-        unrequested output can arrive later; it is not an answer.
+        A program with unbuffered output writes a text and its newline separately. The newline of unrequested output may
+        therefore arrive after that output was discarded, and is not an answer.
 
         Args:
             line: the line to send.
             seconds: time limit for the answer.
 
         Raises:
-            LateError: if the answer is late.
-            EndedError: if the program has exited, or writes an invalid line of text.
+            LateError: if the program does not answer in time.
+            EndedError: if the program has exited or writes an invalid line.
         """
         until = time.monotonic() + seconds
         self._skip()
@@ -96,7 +96,7 @@ class Process:
             self._read()
 
     def close(self) -> None:
-        """Wait for the program to exit, then kill it."""
+        """Give the program time to exit, then kill it."""
         self._end()
 
     @property
@@ -145,7 +145,7 @@ class Process:
         return EndedError(f"it ended with {f'signal {-status}' if status < 0 else f'exit status {status}'}")
 
     def _message(self, seconds: float | None) -> str:
-        """Return the next message of the supervisor, such as "ended 1"; empty on timeout."""
+        """Return the supervisor's next message, such as "ended 1"; empty on timeout."""
         self._line.settimeout(seconds)
         message = b""
         with suppress(OSError):
@@ -155,14 +155,14 @@ class Process:
 
 
 def _is_ready(pipe: int, event: int, seconds: float) -> bool:
-    """Wait until a pipe can be read or written without blocking, and return whether it can."""
+    """Wait until a pipe can be read or written without blocking; return whether it can."""
     with _Selector() as selector:
         selector.register(pipe, event)
         return bool(selector.select(seconds))
 
 
 def _end(process: subprocess.Popen[bytes], line: socket.socket) -> None:
-    """Terminate a program and its descendants, given its supervisor and the socket to it."""
+    """Terminate a program and its descendants, given its supervisor and the socket to the supervisor."""
     for pipe in (process.stdin, process.stdout):
         with suppress(OSError):
             pipe.close()  # type: ignore[union-attr]  # both are pipes

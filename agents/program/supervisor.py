@@ -4,12 +4,13 @@
 
 DESCRIPTOR is an open socket to the requesting process. The supervisor sends ``began``, or ``failed ERRNO`` if the
 program does not exist, and ``ended STATUS`` when the program exits. When the other end of the socket closes for any
-reason, every descendant is killed, regardless of its process group or session.
+reason, all descendants are killed, regardless of their process group or session.
 
-On Linux a descendant whose parent has exited becomes a child of this process (`PR_SET_CHILD_SUBREAPER`), so all are
-found. Elsewhere, only descendants with a living parent or in the program's process group are found.
+On Linux, a descendant whose parent has exited becomes a child of this process (`PR_SET_CHILD_SUBREAPER`), so all
+descendants are found. On other systems, only descendants with a living parent or in the program's process group are
+found.
 
-An interpreter without site packages runs this script, so it imports only the standard library.
+This script runs in an interpreter without site packages, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from contextlib import suppress
 __all__ = ["main"]
 
 _PR_SET_CHILD_SUBREAPER = 36
-#: Seconds to wait for killed processes.
+#: Time to wait for killed processes, in seconds.
 _PATIENCE = 5.0
 
 
 def main(descriptor: int, command: Sequence[str]) -> None:
-    """Run a command with the standard input and output of this process, until the requester closes the socket."""
+    """Run a command with this process's standard input and output until the requester closes the socket."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     os.set_inheritable(descriptor, False)
@@ -43,14 +44,14 @@ def main(descriptor: int, command: Sequence[str]) -> None:
         os.set_blocking(end, False)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: None)  # the program resets handlers but would inherit ignored signals
+        signal.signal(number, lambda *_: None)  # a new program resets signal handlers but inherits ignored signals
     try:
         program = subprocess.Popen(command, start_new_session=True)
     except OSError as problem:
         line.sendall(f"failed {problem.errno}\n".encode())
         return
     nothing = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1):  # only the program may hold them, so that they close when it exits
+    for standard in (0, 1):  # only the program may hold these, so that they close when it exits
         os.dup2(nothing, standard)
     with suppress(OSError):
         line.sendall(b"began\n")
@@ -68,7 +69,7 @@ def main(descriptor: int, command: Sequence[str]) -> None:
 
 
 def _reaped() -> Iterator[tuple[int, int]]:
-    """Yield the children that have exited, each with its status."""
+    """Yield each child that has exited, with its status."""
     with suppress(ChildProcessError):
         while (found := os.waitpid(-1, os.WNOHANG))[0]:
             yield found
@@ -104,7 +105,7 @@ def _descendants() -> list[int]:
 
 
 def _processes() -> Iterator[tuple[int, int]]:
-    """Yield every running process with its parent."""
+    """Yield every running process and its parent."""
     if sys.platform == "linux":
         for entry in os.listdir("/proc"):
             if entry.isdecimal():

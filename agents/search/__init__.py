@@ -1,1 +1,1 @@
-"""Search players: they evaluate actions in determinizations of the game, with playouts by the heuristic."""
+"""Search players, which evaluate actions in determinizations of the game by playouts with the heuristic."""

@@ -1,10 +1,10 @@
-"""Flat Monte Carlo: simulate every action in the same determinizations, and drop the worse half repeatedly.
+"""Flat Monte Carlo: simulate every action in the same determinizations, and repeatedly drop the worse half.
 
 Method: sequential halving (Karnin, Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits"; in game
 search: Pepels et al. 2014, "Minimizing simple and cumulative regret in Monte-Carlo tree search") over determinizations
 of the hidden cards (Ginsberg 2001, "GIB: imperfect information in a computationally challenging game"). All remaining
-actions share the determinizations, so that the luck of the cards does not decide between them. If the budget is too
-small for all actions, the heuristic selects the candidates.
+actions share the determinizations, so that the luck of the draw does not favor any of them. If the budget is too small
+for all actions, the heuristic selects the candidates.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from helsinki_env.engine.rng import GOLDEN
 
 @kernel
 def _rank(arms, values, count):
-    """Sort the first `count` actions by value, best first (insertion sort: they are few and nearly sorted)."""
+    """Sort the first `count` actions by value, best first (insertion sort, because they are few and nearly sorted)."""
     for i in range(1, count):
         arm, value = arms[i], values[i]
         at = i
@@ -52,7 +52,7 @@ def _write_candidates(ws, g, legal, budget):
     unit = s.lead + s.lead_growth * math.sqrt(v.turns)
     for i in range(count):
         behind = max(ws.worths[i] - ws.worths[0], 1e-3 * ILLEGAL_VALUE)
-        # Near even chances, a unit of lead changes the win probability by 1/4.
+        # When chances are nearly even, one unit of lead changes the win probability by 1/4.
         ws.totals[ws.arms[i]] = s.trust * 0.25 * behind / unit
     return count
 
@@ -94,7 +94,7 @@ def _choose(ws, g, legal, key, budget, won, trials):
 
 @kernel
 def flat_batch(ws, states, masks, keys, budget, deals, actions, won, trials):
-    """Write the action for every state to `actions`, int64 (B,), or simulate the given actions if `deals` is not 0.
+    """Write the action for every state to `actions`, int64 (B,), or simulate `actions` if `deals` is not 0.
 
     `masks`: int8 (B, ids); `keys`: random keys, uint64 (B,); `budget`: simulations per action; `deals`: number of
     determinizations of each given action. Adds the number of simulations of each action to `trials`, int64 (ids,), and

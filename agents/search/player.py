@@ -23,17 +23,17 @@ from helsinki_env.engine.spec import default_config
 
 __all__ = ["FlatPlayer", "TreePlayer"]
 
-#: Maximum number of actions before the new node of a simulation.
+#: Maximum number of nodes that a simulation visits.
 _DEPTH = 256
 
 
 class _Searcher:
-    """Base class of the search players.
+    """Base class for the search players.
 
     Args:
         budget: number of simulations per action, at least 1.
-        config: configuration of the games; only its component file matters.
-        settings: settings of the search; default: those of the game's heuristic.
+        config: game configuration; only its component file is used.
+        settings: search settings; default: those of the game's heuristic.
         weights: weights of the heuristic in simulations; default: those of the game's heuristic.
     """
 
@@ -68,7 +68,7 @@ class FlatPlayer(_Searcher):
     def evaluate_actions(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, also: Int64Array | None = None
     ) -> list[Evaluation]:
-        """Return an evaluation of each row, with probability 1 for the chosen action; see `agents.evaluation`."""
+        """Return an evaluation for each row, with probability 1 for the chosen action; see `agents.evaluation`."""
         states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
         also, best = validate_extra_actions(also, action_mask), np.zeros(1, np.int64)
         evaluations = []
@@ -79,7 +79,7 @@ class FlatPlayer(_Searcher):
                 inputs = ws, states[row], action_mask[row], keys[row], self.budget
                 flat_batch(*inputs, 0, best, won, trials)
                 for action in best if also is None else (best[0], also[b]):
-                    if not trials[action]:  # not a candidate, or the only one
+                    if not trials[action]:  # not simulated: not a candidate, or the only candidate
                         deals = int(trials[best[0]]) or self.budget
                         flat_batch(*inputs, deals, np.array([action]), won, trials)
             actions = np.flatnonzero(action_mask[b])
@@ -94,7 +94,7 @@ class FlatPlayer(_Searcher):
 
 
 def _tallies(ids: int) -> tuple[FloatArray, Int64Array]:
-    """Return zeros: sums of win probabilities by action and seat, and numbers of simulations by action."""
+    """Return zeroed sums of win probabilities by action and seat, and zeroed simulation counts by action."""
     return np.zeros((ids, MAX_SEATS)), np.zeros(ids, np.int64)
 
 

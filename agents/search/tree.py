@@ -1,14 +1,15 @@
 """Information-set Monte Carlo tree search: one tree over many determinizations of the hidden cards.
 
 Method: single-observer ISMCTS (Cowling, Powley and Whitehouse 2012, "Information set Monte Carlo tree search"). Every
-simulation determinizes the hidden cards and descends the tree by the actions that are legal in that determinization.
+simulation determinizes the hidden cards and descends the tree along actions that are legal in that determinization.
 
 - Every seat maximizes its own win probability (max-n; Luckhardt and Irani 1986).
 - The number of children of a node grows with its visits, in the order of the heuristic's values (progressive widening;
   Coulom 2007, Chaslot et al. 2008).
 - PUCT selects among the children (Rosin 2011; Silver et al. 2017), with priors from the same values.
-- A short playout by the heuristic ends the simulation, and its evaluation gives every seat's win probability.
-- Positions with a single legal action have no node.
+- Each simulation ends with a short playout with the heuristic; evaluating the final position gives every seat's win
+  probability.
+- Positions with a single legal action get no node.
 - The search stops early once no other action is expected to become the most visited one (Huang, Coulom and Lin 2010,
   "Time management for Monte-Carlo tree search applied to the game of Go").
 
@@ -36,16 +37,16 @@ NODE = np.dtype(
         np.record,
         [
             ("total", np.float64, (MAX_SEATS,)),  # sum of the win probabilities of its simulations
-            ("prior", np.float64),  # probability of the action by the heuristic when it was added
+            ("prior", np.float64),  # probability of the action, from the heuristic's values when it was added
             ("visits", np.int64),
             ("available", np.int64),  # number of simulations in which the action was legal
             ("action", np.int64),  # the action that leads here
-            ("child", np.int64),  # first child; 0: none
-            ("sibling", np.int64),  # next child of the same parent; 0: none
+            ("child", np.int64),  # first child, or 0 if there is none
+            ("sibling", np.int64),  # next child of the same parent, or 0 if there is none
         ],
     )
 )
-#: Number of simulations between two checks for an early stop.
+#: Number of simulations between checks for early stopping.
 _LOOK = 8
 #: Minimum prior of an action, so that every action is simulated eventually.
 _LEAST = 0.001
@@ -53,7 +54,7 @@ _LEAST = 0.001
 
 @kernel
 def _add(nodes, used, parent, action, prior):
-    """Add a child; return its index."""
+    """Add a child to a node and return its index."""
     node = nodes[used]
     node.total[:] = 0.0
     node.prior = prior
@@ -91,7 +92,7 @@ def _blocks(mask):
 
 @kernel
 def _count(mask):
-    """Return (number of legal actions, the last of them)."""
+    """Return (number of legal actions, last legal action)."""
     legal, last = np.int64(0), np.int64(0)
     for block in range(_blocks(mask)):
         ids = np.int64(mask_block(mask, block))
@@ -103,7 +104,7 @@ def _count(mask):
 
 @kernel
 def _expand(ws, nodes, used, parent):
-    """Add the action with the highest value among those without a node, with its prior among all."""
+    """Add a child for the best action without a node; its prior is its probability among all legal actions."""
     mask, values, temperature = ws.mask, ws.values, ws.settings[0].temperature
     highest = 4.0 * ILLEGAL_VALUE
     for block in range(_blocks(mask)):
@@ -113,7 +114,7 @@ def _expand(ws, nodes, used, parent):
             ids &= ids - 1
     child = nodes[parent].child
     while child:
-        mask[nodes[child].action] *= 2  # marks actions with a node; 2 is as legal as 1
+        mask[nodes[child].action] *= 2  # marks actions that have a node; they stay legal
         child = nodes[child].sibling
     best, chosen = 4.0 * ILLEGAL_VALUE, np.int64(-1)
     total, own = 0.0, 0.0
@@ -133,7 +134,7 @@ def _expand(ws, nodes, used, parent):
 def _descend(ws, nodes, used, seat, path):
     """Descend the tree in the current simulation and add one node, unless the game ends first.
 
-    Return (number of nodes, length of the path); writes the visited nodes to `path`.
+    Write the visited nodes to `path` and return (number of nodes, length of the path).
     """
     t, p, s, g = ws.tables[0], ws.pieces[0], ws.settings[0], ws.trial[0]
     node, depth = np.int64(0), 0
@@ -220,7 +221,7 @@ def tree_batch(ws, states, keys, budget, nodes, path, actions):
     """Write the action for every state to `actions`, int64 (B,).
 
     `keys`: random keys, uint64 (B,); `budget`: simulations per action. Scratch: `nodes`, at least `budget` + 1 of dtype
-    `NODE`, and `path`, int64; a simulation adds its node at the latest when the path is full.
+    `NODE`, and `path`, int64, whose length limits the depth of a simulation.
     """
     for b in range(len(states)):
         reset_views(ws, keys[b])

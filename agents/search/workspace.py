@@ -1,4 +1,4 @@
-"""Workspace of the search kernels (tables, weights, settings, scratch arrays); determinization and playouts."""
+"""Workspace of the search kernels (tables, weights, settings, scratch arrays), with determinization and playouts."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from helsinki_env.engine.spec import spec_of
 class SearchWorkspace(NamedTuple):
     """Inputs and scratch memory of a search; every array after `settings` is scratch."""
 
-    tables: npt.NDArray[Any]  # (1,): of the component file
-    pieces: npt.NDArray[Any]  # (1,): of the heuristic
-    weights: npt.NDArray[Any]  # (4,): of the heuristic, by seat
-    settings: npt.NDArray[Any]  # (1,): of the search
+    tables: npt.NDArray[Any]  # (1,): tables of the component file
+    pieces: npt.NDArray[Any]  # (1,): lookup data of the heuristic
+    weights: npt.NDArray[Any]  # (4,): weights of the heuristic, by seat
+    settings: npt.NDArray[Any]  # (1,): search settings
     deal: npt.NDArray[Any]  # (1,): a determinization
-    trial: npt.NDArray[Any]  # (1,): its copy that a simulation plays
-    views: npt.NDArray[Any]  # (5 or more,): of the seats, one for other uses, and those of `view_index`
-    hidden: npt.NDArray[Any]  # (1,): scratch of the determinization
+    trial: npt.NDArray[Any]  # (1,): the copy of it that a simulation plays
+    views: npt.NDArray[Any]  # (5 or more,): one per seat, one for other uses, and those of `view_index`
+    hidden: npt.NDArray[Any]  # (1,): scratch for determinization
     mask: Int8Array  # (ids,): legal actions
     values: FloatArray  # (ids,): heuristic values of actions
     shares: FloatArray  # (4,): win probabilities by seat
@@ -51,9 +51,10 @@ class SearchWorkspace(NamedTuple):
 def new_workspace(
     config: Any, weights: Any = None, settings: MonteCarloSettings | None = None, boards: int = 0
 ) -> SearchWorkspace:
-    """Create a workspace for one thread, for games with the component file of `config`.
+    """Create a workspace for one thread and for games with the component file of `config`.
 
-    `weights` and `settings` default to those of the heuristic's playouts. `boards`: extra views per seat.
+    `weights` and `settings` default to those of the heuristic's playouts. `boards` is the number of extra views per
+    seat.
     """
     spec, heuristic = spec_of(config), heuristic_of(config)
     ids = spec.num_actions(config)
@@ -77,7 +78,10 @@ def new_workspace(
 
 
 class WorkspacePool:
-    """Thread-safe pool of workspaces; arguments as for `new_workspace`, `boards` by default as the heuristic."""
+    """Thread-safe pool of workspaces.
+
+    The arguments are those of `new_workspace`, but `boards` defaults to that of the heuristic.
+    """
 
     def __init__(
         self, config: Any, weights: Any = None, settings: MonteCarloSettings | None = None, boards: int | None = None
@@ -87,7 +91,7 @@ class WorkspacePool:
 
     @contextmanager
     def borrow(self) -> Iterator[SearchWorkspace]:
-        """Lend a free or new workspace; its scratch content is undefined."""
+        """Yield a free or new workspace, whose scratch content is undefined."""
         ws = self._free.pop() if self._free else new_workspace(*self._arguments)
         try:
             yield ws
@@ -100,7 +104,7 @@ class WorkspacePool:
 
 @kernel
 def reset_views(ws, key):
-    """Reset all views for another game; `key`: random key of the game."""
+    """Reset all views for a new game; `key`: random key of the game."""
     for view in range(len(ws.views)):
         reset_view(ws.views[view], key)
 
@@ -120,7 +124,7 @@ def determinize_trial(ws, g, key):
 
 @kernel
 def playout_and_evaluate(ws, seat):
-    """Play `ws.trial` by the heuristic for `settings.turns` turns of `seat`; write the win probabilities."""
+    """Play `ws.trial` with the heuristic for `settings.turns` turns of `seat`; write the win probabilities."""
     t, p, s, g = ws.tables[0], ws.pieces[0], ws.settings[0], ws.trial[0]
     turns = s.turns
     passed = False

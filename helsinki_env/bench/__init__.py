@@ -1,1 +1,1 @@
-"""Speed benchmark of the environments, the measurements of ``helsinki bench``."""
+"""Speed benchmark of the environments, as run by ``helsinki bench``."""

@@ -1,13 +1,13 @@
-"""Speed measurements that work with any version of the project, and the process that runs them.
+"""Speed measurements for any version of the project, and the process that runs them.
 
-All games are uniformly random legal play, except for the search players. The preparation of a measurement includes
-compilation. The prepared measurement is a function from a time in seconds to actions per second.
+All games use uniformly random legal actions, except for those of the search players. Preparing a measurement includes
+compilation. A prepared measurement is a function that takes a time in seconds and returns actions per second.
 
     PYTHONPATH=CHECKOUT python -P measures.py
 
-measures the project in a checkout. For each JSON line with a `MeasurementRequest`, it writes a line with the rate or
-with the reason why there is none. It uses only long-standing public names of the project and imports them on demand. A
-version without a name lacks only the rows that need it.
+measures the project in a checkout. For each line of input, a `MeasurementRequest` as JSON, it writes a line with the
+rate or with the reason why there is none. It uses only long-standing public names of the project and imports them on
+demand. If a version lacks a name, only the rows that need it are missing.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-#: Steps before timing, so that the games of a batch are in different phases.
+#: Number of steps before timing, so that the games of a batch are in different phases.
 _MIXED = 128
-#: Games per call in heuristic playouts.
+#: Number of games per call in heuristic playouts.
 _GUIDED = 256
-#: A search player chooses every fifth action of a game; the first one changes with each repetition.
+#: A search player chooses every fifth action of a game; the first one differs between repetitions.
 _EVERY = 5
 
-#: Function from seconds to actions per second.
+#: Function that takes seconds and returns actions per second.
 Rate = Callable[[float], float]
-#: Function from seconds to actions per second of the environment alone and including action selection.
+#: Function that takes seconds and returns actions per second, both of the environment alone and with action selection.
 Rates = Callable[[float], tuple[float, float]]
 
 
 def medians(period: Callable[[], tuple[float, ...]], seconds: float) -> tuple[float, ...]:
-    """Return the median of each rate over repeated periods, at least three and at least `seconds` in total."""
+    """Return the median of each rate over at least three periods that last at least `seconds` in total."""
     found: list[tuple[float, ...]] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(found) < 3:
@@ -49,7 +49,7 @@ def medians(period: Callable[[], tuple[float, ...]], seconds: float) -> tuple[fl
 
 
 def median_rate(run: Callable[[], int], seconds: float) -> float:
-    """Return the median of counts per second over periods of at least a tenth of `seconds`."""
+    """Return the median count per second over periods of at least a tenth of `seconds`."""
 
     def period() -> tuple[float]:
         start, count = time.perf_counter(), 0
@@ -62,7 +62,7 @@ def median_rate(run: Callable[[], int], seconds: float) -> float:
 
 
 def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: float) -> tuple[float, float]:
-    """Return median actions per second, (step alone, with action selection), from one run."""
+    """Return median actions per second, (steps alone, with action selection), from a single run."""
     clock = time.perf_counter
 
     def period() -> tuple[float, float]:
@@ -83,7 +83,7 @@ def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: 
 
 
 def _first_name(*names: str) -> Any:
-    """Return the first existing name ``"module:attribute"``; earlier revisions had other names."""
+    """Return the object of the first name ``"module:attribute"`` that exists; earlier revisions used other names."""
     for name in names:
         module, _, attribute = name.partition(":")
         with suppress(ImportError, AttributeError):
@@ -101,7 +101,7 @@ def _sampling() -> tuple[Any, Any]:
 
 
 def prepare_steps(env: Any) -> Rates:
-    """Prepare steps of a batch, for all seats or for one learning seat."""
+    """Prepare steps of a batch environment, for all seats or for one learning seat."""
     sample_actions, random_keys = _sampling()
     words, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
@@ -120,7 +120,7 @@ def prepare_steps(env: Any) -> Rates:
 
 
 def prepare_aec_steps(env: Any) -> Rates:
-    """Prepare games of any PettingZoo environment with action masks, in a typical user loop."""
+    """Prepare games in any PettingZoo environment with action masks, in a typical user's loop."""
     env.reset(seed=0)
     uniform = np.random.default_rng(0).random(4096).tolist()
     count = 0
@@ -161,7 +161,7 @@ def prepare_aec_steps(env: Any) -> Rates:
 
 
 def playouts(env: Any) -> Rate:
-    """Prepare random playouts of a batch to the end, in compiled code."""
+    """Prepare random playouts of a batch to the end of the games, in compiled code."""
     from helsinki_env.engine.playout import play_out
 
     random_keys = _sampling()[1]
@@ -175,7 +175,7 @@ def playouts(env: Any) -> Rate:
 
 
 def prepare_heuristic_playouts(env: Any) -> Rate:
-    """Prepare playouts by the heuristic in compiled code, as in the search players."""
+    """Prepare compiled playouts with the heuristic, as in the search players."""
     play_out_guided = _first_name(
         "helsinki_env.agents.heuristic:play_out_with_heuristic",
         "helsinki_env.agents.heuristic.player:play_out_with_heuristic",
@@ -195,7 +195,7 @@ def prepare_heuristic_playouts(env: Any) -> Rate:
 
 
 def prepare_sampling(env: Any) -> Rate:
-    """Prepare the sampling of random legal actions for a batch of games in different phases."""
+    """Prepare sampling random legal actions for a batch of games in different phases."""
     sample_actions, random_keys = _sampling()
     words, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
     mask = env.reset(seed=0)[0]["action_mask"]
@@ -242,7 +242,7 @@ def masking_one(first: Any) -> Rate:
         games.append(games[-1].clone())
         games[-1].step(action)
 
-    method = "action_mask" if hasattr(first, "action_mask") else "legal_mask"  # the former name
+    method = "action_mask" if hasattr(first, "action_mask") else "legal_mask"  # name in earlier revisions
     masks = [getattr(game, method) for game in games]
 
     def run() -> int:
@@ -256,9 +256,10 @@ def masking_one(first: Any) -> Rate:
 def prepare_search_actions(
     player: Any, first: Any, line: Sequence[int] = (), every: int = 1, turn: int = 0
 ) -> Callable[[], float]:
-    """Return a function that plays a game along `line`, or by the player's own actions, and returns choices per second.
+    """Return a function that plays a game and returns the player's choices per second.
 
-    The player makes one in `every` choices, from the choice with index `turn` on.
+    The game follows the actions in `line`, or the player's own actions if `line` is empty. The player makes one in
+    `every` choices, starting with the choice of index `turn`.
     """
     decide = _first_name("helsinki_env.agents.base:choose_action", "agents.base:decide")
 
@@ -280,18 +281,18 @@ def prepare_search_actions(
             number += 1
         return asked / spent
 
-    decide(player, first)  # compiles
+    decide(player, first)  # compiles the player
     return rate
 
 
 class MeasurementRequest(NamedTuple):
-    """A measurement request."""
+    """A request for a measurement."""
 
-    row: str  # a key of `MEASUREMENT_KINDS`, or the name of a player
-    game: str  # the name of the game
-    games: int  # batch size of the rows with batches
+    row: str  # key of `MEASUREMENT_KINDS`, or name of a player
+    game: str  # name of the game
+    games: int  # batch size of rows that use batches
     threads: int  # number of threads of the multithreaded row
-    line: list[int]  # actions of a game with seed 0 to its end, along which players are queried
+    line: list[int]  # actions of a complete game with seed 0, in which players are queried
     turn: int  # number of previous repetitions
     seconds: float  # measurement time, which search players may exceed
 
@@ -301,8 +302,8 @@ class MeasurementKind(NamedTuple):
 
     name: str  # description for users
     prepare: Callable[[MeasurementRequest], Rate]
-    single: bool = False  # whether it measures one game at a time
-    threaded: bool = False  # whether it uses several threads
+    single: bool = False  # whether one game at a time is measured
+    threaded: bool = False  # whether several threads are used
 
 
 def _named(asked: MeasurementRequest, name: str) -> Any:
@@ -362,7 +363,7 @@ MEASUREMENT_KINDS = {
         "one game: action_mask after a step", lambda asked: masking_one(_first(asked)), single=True
     ),
 }
-"""Rows of a comparison by key, with two players unless stated otherwise."""
+"""Rows of a comparison by key, for two players unless stated otherwise."""
 
 
 def row_of(key: str) -> MeasurementKind:
@@ -371,7 +372,7 @@ def row_of(key: str) -> MeasurementKind:
 
 
 def _answer(asked: MeasurementRequest, prepared: dict[tuple[str, str], Rate]) -> dict[str, Any]:
-    """Run a measurement; keep the preparation until another row is requested."""
+    """Run a measurement, keeping its preparation until another row is requested."""
     key = asked.row, asked.game
     try:
         if key not in prepared:
@@ -387,7 +388,7 @@ def _reason(problem: Exception) -> dict[str, Any]:
 
 
 def _serve(questions: TextIO, answers: TextIO) -> None:
-    """Answer requests until the end of the input; the first answer names the measured package."""
+    """Answer requests until the end of the input; the first answer gives the path of the measured package."""
 
     def say(answer: dict[str, Any]) -> None:
         print(json.dumps(answer), file=answers, flush=True)
@@ -403,5 +404,5 @@ def _serve(questions: TextIO, answers: TextIO) -> None:
 
 if __name__ == "__main__":
     with os.fdopen(os.dup(1), "w") as channel:
-        os.dup2(2, 1)  # separates other output from the answers
+        os.dup2(2, 1)  # keeps other output separate from the answers
         _serve(sys.stdin, channel)

@@ -1,10 +1,11 @@
-"""Compare the project's speed with an earlier revision by paired measurements.
+"""Compare the project's speed with that of an earlier revision by paired measurements.
 
 The revision is checked out as a git worktree in a temporary folder. Because the speed of a machine varies, two
 processes run side by side, one for each revision. Each row is measured in the order A, B, B, A within seconds, so that
-slow changes affect both alike. These measurements are a pair. The next pair uses new processes, because memory layout
-is also random, and starts with the other revision. A row reports the median, minimum and maximum of the ratios of its
-pairs. The interval of the median is based on order statistics and assumes only that pairs are independent.
+slow changes affect both revisions equally. These measurements form a pair. The next pair starts with the other revision
+and uses new processes, because memory layout is also random. A row reports the median, minimum and maximum of the
+ratios of its pairs. The confidence interval of the median is based on order statistics and assumes only that pairs are
+independent.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ ROOT = Path(helsinki_env.__file__).resolve().parent.parent
 
 
 def _git(*words: str) -> str | None:
-    """Run git in the project, without hooks and isolated from Ctrl-C; return its output, or None if it fails."""
+    """Run git in the project without hooks, isolated from Ctrl-C; return its output, or None if it fails."""
     command = ["git", "-C", str(ROOT), "-c", "core.hooksPath=/dev/null", *words]
     try:
         done = subprocess.run(
@@ -57,9 +58,9 @@ def described() -> str:
 
 
 class Checkout:
-    """Context manager that checks a git revision out into a temporary folder, which may hold further files.
+    """Context manager that checks out a git revision into a temporary folder, which may hold other files too.
 
-    Raise ValueError if the project is not a git checkout, or the revision does not exist or lacks the project.
+    Raise ValueError if the project is not a git checkout, or if the revision does not exist or lacks the package.
     """
 
     def __init__(self, revision: str) -> None:
@@ -69,7 +70,7 @@ class Checkout:
                 f"--against: found {shorten(ROOT)}, expected a git checkout of the project; clone it, install the "
                 "clone with pip install -e, and run the command there"
             )
-        # Revisions that begin with a dash are not options.
+        # A revision that begins with a dash is not an option.
         commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if commit is None:
             raise UserError(f"--against: found {shorten(revision)}, expected a revision that git knows, such as HEAD~1")
@@ -105,7 +106,7 @@ class Checkout:
 
 
 class Worker:
-    """A process that measures the checkout in a folder and restarts on demand; `cache` is for its machine code."""
+    """A process that measures the checkout in a folder and restarts on demand; `cache` is its cache folder."""
 
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
         path = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -116,7 +117,7 @@ class Worker:
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, asked: MeasurementRequest) -> float | str:
-        """Return a rate, or the reason why there is none."""
+        """Return the measured rate, or the reason why there is none."""
         if self._process is None and (why := self._start()):
             return why
         answer = self._answer(json.dumps(asked._asdict()))
@@ -124,7 +125,7 @@ class Worker:
 
     def _start(self) -> str:
         """Start the process; return the reason why it cannot measure, or an empty string."""
-        # -P excludes the modules in the folder of the program. A new session isolates the process from Ctrl-C.
+        # -P excludes modules in the script's folder. A new session isolates the process from Ctrl-C.
         self._process = subprocess.Popen(
             [sys.executable, "-P", measures.__file__],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -154,7 +155,7 @@ class Worker:
         return {"why": f"the measuring process ended with status {status}"}
 
     def stop(self) -> None:
-        """End the process."""
+        """Terminate the process."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -166,19 +167,19 @@ class Worker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process."""
+        """Terminate the process."""
         self.stop()
 
 
-#: Seconds for each row during warm-up, when only compilation matters.
+#: Time for each row during warm-up, in seconds; only compilation matters there.
 _GLANCE = 0.01
 
 
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
-    """Return a confidence interval for the population median, None for too few values (6 suffice for 95%).
+    """Return a confidence interval for the population median, or None for too few values (6 suffice for 95%).
 
-    It inverts a sign test: it extends from the kth smallest to the kth largest of n values, with the largest k for
-    which fewer than k heads in n coin flips are sufficiently rare.
+    The interval inverts a sign test: it extends from the kth smallest to the kth largest of n values. k is the largest
+    number for which fewer than k heads in n coin flips are sufficiently rare.
     """
     ordered, throws, fewer, k = sorted(values), len(values), 0, 0
     while 2 * (fewer + math.comb(throws, k)) <= (1 - confidence) * 2**throws:
@@ -188,7 +189,7 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[
 
 
 def _summary(ratios: Sequence[float]) -> dict[str, Any]:
-    """Return summary statistics of ratios, empty without ratios."""
+    """Return summary statistics of ratios, or an empty dictionary if there are none."""
     if not ratios:
         return {}
     found = {"median": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)}
@@ -199,28 +200,28 @@ def _summary(ratios: Sequence[float]) -> dict[str, Any]:
 class ComparisonRow:
     """A row of the comparison."""
 
-    game: str  # the name of the game
+    game: str  # name of the game
     row: str  # key of the measurement, as for `measures.row_of`
     name: str  # description for users
     games: int  # batch size
     threads: int  # number of threads for a step
-    #: Actions per second in each pair, of the running project (now) and the other revision (then).
+    #: Actions per second in each pair, for the running project (now) and the other revision (then).
     rates: dict[str, list[float]] = field(default_factory=lambda: {"now": [], "then": []})
-    lacks: dict[str, str] = field(default_factory=dict)  # reasons why revisions cannot be measured
+    lacks: dict[str, str] = field(default_factory=dict)  # reasons why a revision cannot be measured
 
     def against(self, other: list[float]) -> list[float]:
         """Return the ratios of the running project's rates to other rates, pair by pair."""
         return [one / two for one, two in zip(self.rates["now"], other, strict=False)]
 
     def data(self) -> dict[str, Any]:
-        """Return the row as plain data for JSON, with statistics of the rates."""
+        """Return the row as JSON-serializable data, with statistics of the rates."""
         medians = {f"{side}_median": statistics.median(rates) for side, rates in self.rates.items() if rates}
         ratios = self.against(self.rates["then"])
         return {**self.__dict__, **medians, "ratios": ratios, **_summary(ratios)}
 
 
 class Comparison:
-    """A comparison and its results so far; `rows` are keys of `measures.MEASUREMENT_KINDS` or names of players."""
+    """A comparison and its current results; `rows` are keys of `measures.MEASUREMENT_KINDS` or names of players."""
 
     def __init__(
         self, checkout: Checkout, configs: Sequence[Any], rows: Sequence[str], games: int, threads: int, seconds: float
@@ -246,7 +247,7 @@ class Comparison:
                 advance(1)
 
     def measure_pair(self, advance: Callable[[int], None]) -> None:
-        """Measure a pair; call `advance` after each row."""
+        """Measure one pair of every row; call `advance` after each row."""
         with self._workers() as workers:
             for place, row in enumerate(self.rows):
                 sides = ("now", "then") if (self.pairs + place) % 2 else ("then", "now")
@@ -278,7 +279,7 @@ class Comparison:
                 row.rates[side].append(statistics.mean(rates))
 
     def within(self) -> list[dict[str, Any]]:
-        """Return ratios within the running project: several threads to one, and other games to the first game."""
+        """Return ratios within the running project: several threads to one thread, and other games to the first."""
         rows = {(row.game, row.row): row for row in self.rows}
         pairs = []
         first = self.rows[0].game
@@ -291,7 +292,7 @@ class Comparison:
         return [{"name": name, **_summary(row.against(other.rates["now"]))} for name, row, other in pairs]
 
     def data(self) -> dict[str, Any]:
-        """Return all results as plain data for JSON."""
+        """Return all results as JSON-serializable data."""
         return {
             "helsinki_env": helsinki_env.__version__,
             "machine": machine(),
@@ -305,7 +306,7 @@ class Comparison:
 
 
 def _line(config: Any) -> list[int]:
-    """Return the actions of a game of the heuristic against itself with seed 0."""
+    """Return the actions of a game with seed 0 in which the heuristic plays against itself."""
     game, player = spec_of(config).game(config, seed=0), make_player("heuristic", config)
     line: list[int] = []
     while not game.done:

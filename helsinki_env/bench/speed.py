@@ -1,11 +1,12 @@
-"""Measure the environment's speed on this machine: actions per second, and the ratio to a baseline of the same run.
+"""Measure the environment's speed on this machine: actions per second, and the ratio to a baseline in the same run.
 
-Absolute rates depend on the machine and its load. The baseline is a compiled loop that only writes 1 KB of observation
+Absolute rates depend on the machine and its load. The baseline is a compiled loop that only writes a 1 KB observation
 and a mask for each step. Any environment of this size must write about as much, and the baseline is the same for every
-game. All rates are medians of repeated measurements of uniformly random legal play, except those of the search players,
-which play their own games.
+game. All rates are medians of repeated measurements with uniformly random legal actions, except those of the search
+players, which choose their own actions.
 
-`measure_tensors` measures tensor environments on a GPU or CPU. The tables are for terminals and pages.
+`measure_tensors` measures tensor environments on a GPU or CPU. The tables can be printed in terminals and written to
+pages.
 """
 
 from __future__ import annotations
@@ -56,11 +57,11 @@ class Measurement:
     name: str  # description of the measurement
     batch: int  # number of games in the batch
     threads: int  # number of threads for a step
-    #: Actions per second of the environment alone (clone: copied games per second; search players: their actions).
+    #: Actions per second of the environment alone, copied games per second (clone), or a search player's own actions.
     per_second: float
-    #: The same including the sampling of random legal actions; None if not measured.
+    #: The same, including sampling random legal actions; None if not measured.
     with_choosing: float | None
-    ratio: float  # `per_second` divided by the baseline's steps per second on one thread
+    ratio: float  # `per_second` divided by the baseline's steps per second in one thread
 
 
 @kernel
@@ -73,7 +74,7 @@ def _write_rows(observations: Any, masks: Any, value: int) -> None:
 
 
 def baseline_rate(batch: int, seconds: float) -> float:
-    """Return steps per second of the baseline on one thread."""
+    """Return the baseline's steps per second in one thread."""
     observations = np.zeros((batch, _YARD_BYTES), np.int8)
     masks = np.zeros((batch, _YARD_MASK), np.int8)
 
@@ -133,7 +134,7 @@ def _aec_row(config: Any, wrapped: bool, seconds: float) -> tuple[float, float]:
 
 
 def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
-    """Return cloned games per second, and the speed relative to a plain memory copy."""
+    """Return cloned games per second, and this speed relative to a plain memory copy."""
     env = GameVectorEnv(batch, config)
     env.reset(seed=0)
     target = copy_states(env.states)
@@ -152,7 +153,7 @@ def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
 
 
 def _heuristic_row(config: Any, batch: int, seconds: float) -> float:
-    """Return actions per second of the heuristic in games against itself, without the vector environment."""
+    """Return the heuristic's actions per second in games against itself, without the vector environment."""
     env = GameVectorEnv(batch, config)
     player, words, actions = make_player("heuristic", env.config), np.zeros(batch, np.uint64), np.zeros(batch, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
@@ -179,7 +180,7 @@ def run_benchmark(
     report: Callable[[Measurement], None] | None = None,
     config: Any = None,
 ) -> dict[str, Any]:
-    """Measure all rows and pass each to `report`; return machine, versions, baseline and rows as plain data."""
+    """Measure all rows and pass each to `report`; return the results as JSON-serializable data."""
     config = default_spec().config() if config is None else config
     yard = baseline_rate(4096, seconds)
     rows: list[Measurement] = []
@@ -227,7 +228,7 @@ def run_benchmark(
 
 
 def machine() -> dict[str, Any]:
-    """Return CPU, system and versions."""
+    """Return the CPU, system and package versions."""
     import numba
 
     name = platform.processor() or platform.machine()
@@ -248,12 +249,12 @@ def machine() -> dict[str, Any]:
     }
 
 
-#: Steps of a tensor environment between two clock checks.
+#: Number of steps of a tensor environment between clock checks.
 _STEPS = 20
 
 
 class TensorRow(NamedTuple):
-    """Batch size, and median actions per second of the environment alone and with action selection."""
+    """Batch size and median actions per second, both of the environment alone and with action selection."""
 
     batch: int
     per_second: float
@@ -292,7 +293,7 @@ def _tensor_row(config: Any, batch: int, device: str, seconds: float) -> TensorR
     both: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(alone) < 3:
-        # Steps need new actions, so the time of steps alone is a difference.
+        # Steps need new actions, so the time for steps alone is calculated as a difference.
         begin = now()
         for _ in range(_STEPS):
             choose()
@@ -308,7 +309,7 @@ def _tensor_row(config: Any, batch: int, device: str, seconds: float) -> TensorR
 def measure_tensors(
     config: Any, batches: Sequence[int], device: str, seconds: float, report: Callable[[TensorRow], None]
 ) -> dict[str, Any]:
-    """Measure uniformly random legal play for each batch size; return results and conditions as plain data."""
+    """Measure uniformly random legal play for each batch size; return results and conditions as a dictionary."""
     with requires_extra("train"):
         import torch
     rows = []
@@ -320,14 +321,14 @@ def measure_tensors(
 
 
 class SpeedTable(NamedTuple):
-    """A table."""
+    """A table for terminals and Markdown pages."""
 
     title: str  # title above the table
     head: Sequence[str]  # column names
-    rows: Sequence[Sequence[str]]  # rows of cells, plain text
+    rows: Sequence[Sequence[str]]  # rows of plain-text cells
 
     def show(self, console: Console) -> None:
-        """Print the table; narrow terminals wrap cells between words, very narrow ones anywhere."""
+        """Print the table; cells are wrapped between words in narrow terminals, and anywhere in very narrow ones."""
         table = Table(title=self.title, box=SIMPLE_HEAD, padding=0, show_edge=False)
         columns = list(zip(self.head, *self.rows, strict=True))
         least = [max(len(word) for cell in column for word in cell.split()) for column in columns]
@@ -347,7 +348,7 @@ class SpeedTable(NamedTuple):
 
 
 def format_rate(rate: float) -> str:
-    """Format a rate: an integer with commas, or three digits below a thousand."""
+    """Format a rate as an integer with commas, or with three digits if it is below a thousand."""
     return f"{rate:,.0f}" if rate >= 1000 else f"{rate:.3g}"
 
 
@@ -356,7 +357,7 @@ def _ratio_text(ratio: float) -> str:
 
 
 def machine_text(machine: dict[str, Any]) -> str:
-    """Describe the machine of a measurement in one sentence."""
+    """Describe the machine on which a measurement was made in one sentence."""
     return (
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}, "
         f"NumPy {machine['numpy']}, Numba {machine['numba']}."
@@ -364,7 +365,7 @@ def machine_text(machine: dict[str, Any]) -> str:
 
 
 def cells(row: Measurement) -> list[str]:
-    """Return the table cells of a row."""
+    """Return the table cells for a row."""
     chosen = "" if row.with_choosing is None else f"{row.with_choosing:,.0f}"
     rates = [format_rate(row.per_second), chosen, _ratio_text(row.ratio)]
     return [row.name, f"{row.batch:,}", f"{row.threads}", *rates]
@@ -392,7 +393,7 @@ def measured_part(result: dict[str, Any], command: str) -> str:
 
 
 def comparison_table(result: dict[str, Any], game: str) -> SpeedTable:
-    """Return the results of a `Comparison` for a game as a table."""
+    """Return the results of a `Comparison` for one game as a table."""
     commit, rows = result["against"]["revision"], []
     for row in (row for row in result["rows"] if row["game"] == game):
         rates = [format_rate(row[key]) if key in row else "-" for key in ("then_median", "now_median")]
@@ -408,7 +409,7 @@ def within_table(result: dict[str, Any]) -> SpeedTable:
 
 
 def missing_measurements(result: dict[str, Any]) -> list[str]:
-    """Return the missing measurements of a `Comparison`, one sentence for each reason."""
+    """Return one sentence for each reason why measurements of a `Comparison` are missing."""
     sides = {"now": "here", "then": f"at {result['against']['revision']}"}
     found: dict[str, list[str]] = {}
     for row in result["rows"]:
@@ -439,7 +440,7 @@ _RATIOS = ("times as fast", "lowest to highest", "95% interval")
 
 
 def _ratios(row: dict[str, Any]) -> list[str]:
-    """Return the cells for a median and its interval."""
+    """Return the table cells for a median, its range and its interval."""
     if "median" not in row:
         return ["-", "", ""]
     ranges = [row[name] for name in ("interval_95",) if row[name]]
