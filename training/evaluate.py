@@ -1,7 +1,7 @@
 """Evaluation of the learner by games against fixed players, the promotion test, and sequential halving.
 
 A candidate replaces the best network only if a sequential test accepts it (`helsinki_env.evaluation.rating.sprt`).
-Simply comparing win rates again and again would accept some candidates by chance.
+Repeated comparisons of plain win rates would accept some candidates by chance.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class GamesVecEnv(VecEnv):
         Raises:
             IllegalActionError: for an illegal action; names the game, action, phase and legal actions.
         """
-        players = self.env.states["players"].copy()  # save the mask, because the step may reset finished games
+        players = self.env.states["players"].copy()  # copy, because the step may reset finished games
         obs, reward, ended, _, info = self.env.step(self._chosen)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         games = np.flatnonzero(ended)
@@ -231,7 +231,7 @@ class SB3Player:
         name: name of the player; default: "sb3", or "sb3:" followed by the path.
 
     Raises:
-        ValueError: if the model was trained on observations of a different shape.
+        ValueError: if the observation space of the model is not a Box.
     """
 
     def __init__(self, model: MaskablePPO | str | Path, name: str | None = None) -> None:

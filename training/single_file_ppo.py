@@ -198,8 +198,7 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
                 actions[step] = policy.sample()
                 logprobs[step] = policy.log_prob(actions[step])
             next_obs, margin, terminated, _, info = env.step(actions[step].numpy())
-            # The lead of a game that has just ended is its final margin, because `states` already contains the next
-            # game.
+            # For a game that has just ended, use the final margin: `states` already contains the next game.
             last_lead, next_lead = next_lead, lead(env, info["seat"])
             rewards[step] = torch.as_tensor(np.where(terminated, margin, next_lead) - last_lead) / 10
             dones[step] = torch.as_tensor(terminated)
