@@ -1,4 +1,4 @@
-/** Requests to the server, and the credentials in the address after the #: the token of the server, the key of a seat. */
+/** Requests to the server, and the credentials after the # in the address: the server token and the seat key. */
 
 import { keep, keeps, recall } from "./kept.js";
 
@@ -7,27 +7,27 @@ const TOKEN = "token";
 const given = new URLSearchParams(location.hash.slice(1));
 if (given.has(TOKEN)) keep(TOKEN, given.get(TOKEN) ?? "");
 
-/** The token that the server printed; empty if it needs none. */
+/** The token that the server printed; empty if the server does not require one. */
 export const token = recall(TOKEN, "");
 
-/** The key of the seat of this address; empty for seats that need none. */
+/** The key for the seat in this address; empty for seats that do not require one. */
 export const key = given.get("key") ?? "";
 
-/** Whether the address of this page is valid on this machine only. */
+/** Whether the address of this page is valid only on this machine. */
 const onThisMachine = /^(localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)$/.test(location.hostname);
 
 /**
  * Return the complete address of a seat for another person.
  *
- * @param {string} link  from the server, with the key after the #
- * @param {string} origin  of the server for that person
+ * @param {string} link  link from the server, with the key after the #
+ * @param {string} origin  origin of the server, as seen by that person
  */
 export function addressOf(link, origin) {
   return origin + withToken(link);
 }
 
 /**
- * Return an address of this server with the token in it.
+ * Return an address on this server with the token added.
  *
  * @param {string} address
  */
@@ -37,7 +37,7 @@ function withToken(address) {
 }
 
 /**
- * Return an address of this server so that its page knows the token: if the browser keeps none, the address has it.
+ * Return the address of a page on this server; if the browser does not store the token, add it to the address.
  *
  * @param {string} address
  */
@@ -46,7 +46,7 @@ export function pageOf(address) {
 }
 
 if (!keeps && token) {
-  // Add the token to links of the page when the user follows them.
+  // Add the token to links on the page when the user follows them.
   for (const event of ["click", "auxclick", "contextmenu"]) {
     document.addEventListener(event, ({ target }) => {
       const link = target instanceof Element ? target.closest("a") : null;
@@ -55,14 +55,14 @@ if (!keeps && token) {
   }
 }
 
-/** The server cannot be reached; it may come back. */
+/** The server cannot be reached, possibly only for a while. */
 export class Unreachable extends Error {
   constructor() {
     super("The server does not respond. Check that it is running and that this device is online, then try again.");
   }
 }
 
-/** An error response of the server. */
+/** An error response from the server. */
 export class Refused extends Error {
   /** @param {{error?: string, place?: import("./protocol.js").Place | null}} answer */
   constructor(answer) {
@@ -78,7 +78,7 @@ export class Refused extends Error {
  * @param {string} path
  * @param {object} [body]
  * @returns {Promise<any>}
- * @throws {Refused} with the error message of the server
+ * @throws {Refused} with the server's error message
  * @throws {Unreachable} if there is no answer
  */
 export async function ask(method, path, body) {
@@ -87,7 +87,7 @@ export async function ask(method, path, body) {
 }
 
 /**
- * Return a part of a list of the server, and the total number of its entries.
+ * Request part of a list; return it and the total number of entries.
  *
  * @param {string} path  without `offset` and `limit`
  * @param {number} offset
@@ -105,9 +105,9 @@ export async function askPart(path, offset, limit) {
  * @param {"GET" | "POST" | "DELETE"} method
  * @param {string} path
  * @param {BodyInit | null} body
- * @param {string} type  of the body
+ * @param {string} type  content type of the body
  * @returns {Promise<Response>}
- * @throws {Refused} with the error message of the server
+ * @throws {Refused} with the server's error message
  * @throws {Unreachable} if there is no answer
  */
 export async function send(method, path, body = null, type = "application/octet-stream") {
@@ -123,7 +123,7 @@ export async function send(method, path, body = null, type = "application/octet-
 }
 
 /**
- * Return the address of the server for other machines; empty if only this machine can reach it.
+ * Return the address at which other machines can reach the server; empty if only this machine can reach it.
  *
  * @returns {Promise<string>}
  */

@@ -1,4 +1,4 @@
-/** The network's evaluation of the legal actions, requested at every turn of this page's player while it is enabled. */
+/** The network's evaluation of the legal actions; while enabled, it is requested for each of this page's actions. */
 
 import { button, make } from "./dom.js";
 import { keep, recall } from "./kept.js";
@@ -15,16 +15,16 @@ const MOST = 5;
 export class Advice {
   /** @type {View | null} */
   #view = null;
-  /** The number of actions taken at the last request. */
+  /** Number of actions taken at the time of the last request. */
   #asked = -1;
-  /** Number of simulations of the last request; 0: the network alone. */
+  /** Number of simulations in the last request; 0 means the network alone. */
   #deeper = 0;
 
   /**
    * @param {HTMLInputElement} wanted  whether evaluations are enabled
-   * @param {HTMLElement} place  shows the evaluations
+   * @param {HTMLElement} place  element that shows the evaluations
    * @param {(message: ToServer) => void} send
-   * @param {(id: number) => void} point  highlight an action in the picture
+   * @param {(id: number) => void} point  highlights an action in the picture
    * @param {(text: string) => void} tell  announces a text to screen readers
    */
   constructor(wanted, place, send, point, tell) {
@@ -42,7 +42,7 @@ export class Advice {
     });
   }
 
-  /** Clear the evaluation; the next view requests it again. */
+  /** Clear the evaluation, which is requested again at the next view. */
   forget() {
     this.#asked = -1;
     this.place.replaceChildren();
@@ -65,7 +65,7 @@ export class Advice {
   heard(message) {
     if (message.number !== this.#asked || !this.#view) return;
     if (message.type === "unjudged") return this.#say(message.message);
-    if (message.deeper !== this.#deeper) return; // another number of simulations has been requested since
+    if (message.deeper !== this.#deeper) return; // a different number of simulations has been requested in the meantime
     const focused = this.place.contains(document.activeElement);
     const offer = this.#offer();
     this.place.replaceChildren(
@@ -93,7 +93,7 @@ export class Advice {
     this.place.replaceChildren(make("p", { class: "soft" }, text));
   }
 
-  /** Buttons that request a search. */
+  /** Return the buttons that request a search. */
   #offer() {
     const row = make("div", { class: "row deeper", role: "group", "aria-label": "Search deeper" }, "Search deeper:");
     for (const simulations of DEEPER) {
@@ -105,7 +105,7 @@ export class Advice {
   }
 
   /**
-   * @param {HTMLElement} row  shows the elapsed time
+   * @param {HTMLElement} row  element that shows the elapsed time
    * @param {number} simulations
    */
   #think(row, simulations) {
@@ -130,7 +130,7 @@ export class Advice {
 
   /**
    * @param {Opinion} opinion
-   * @param {boolean} own  whether the picture can highlight them
+   * @param {boolean} own  whether actions can be highlighted in the picture
    */
   #choices(opinion, own) {
     const list = make("ol", { class: "thoughts" });
@@ -148,7 +148,7 @@ export class Advice {
 }
 
 /**
- * Return a title for the win probabilities.
+ * Return a heading for the win probabilities.
  *
  * @param {Opinion} opinion
  * @param {View} view
@@ -158,7 +158,7 @@ function chancesOf(opinion, view) {
 }
 
 /**
- * Return every seat's win probability as a list of bars.
+ * Return a list of bars with the win probability of every seat.
  *
  * @param {number[]} parts
  * @param {View} view

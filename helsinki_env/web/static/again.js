@@ -1,4 +1,4 @@
-/** Shows the last turn of the others again, from the pictures that this page has received. */
+/** Replays the last turn of another seat from the pictures that this page has received. */
 
 import { button, byId } from "./dom.js";
 
@@ -6,18 +6,18 @@ import { button, byId } from "./dom.js";
 
 /** Milliseconds between two actions. */
 const PACE = 1100;
-/** Number of pictures kept; each is about 100 kB. */
+/** Maximum number of stored pictures of about 100 kB each. */
 const MOST = 24;
 
 export class Again {
   /** @type {View[]} The views after the latest actions, oldest first. */
   #views = [];
-  /** @type {ReturnType<typeof setTimeout> | undefined} While it is showing. */
+  /** @type {ReturnType<typeof setTimeout> | undefined} Timer during a replay. */
   #clock;
 
   /**
    * @param {(view: View, words: string) => void} show  shows the picture after an action
-   * @param {() => void} end  shows the present again
+   * @param {() => void} end  shows the current position again
    */
   constructor(show, end) {
     this.show = show;
@@ -36,7 +36,7 @@ export class Again {
     this.button.hidden = this.#turn().length < 2;
   }
 
-  /** Return the views from the one before the last turn of another seat to the one after it. */
+  /** Return the views of the last turn of another seat, including the view before it. */
   #turn() {
     const mine = this.#views.at(-1)?.mine ?? [];
     const by = (/** @type {View} */ view) => view.log.at(-1);
@@ -63,7 +63,7 @@ export class Again {
     next();
   }
 
-  /** Show the present again. */
+  /** End the replay and show the current position. */
   stop() {
     if (!this.#clock) return;
     clearTimeout(this.#clock);

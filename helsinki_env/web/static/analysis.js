@@ -1,4 +1,4 @@
-/** The page that uploads games and positions for analysis, and lists the saved ones. */
+/** The page for uploading games and positions to analyze, with a list of saved ones. */
 
 import { Refused, ask, send } from "./access.js";
 import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
@@ -8,18 +8,18 @@ import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.j
 /** @typedef {import("./protocol.js").SavedRecord} SavedRecord */
 /** @typedef {import("./protocol.js").Place} Place */
 
-/** Maximum size in bytes of a file whose text is shown, to mark errors in it. */
+/** Maximum size in bytes of a file for which the text is shown, so that errors can be marked in it. */
 const MOST_SHOWN = 200_000;
-/** Number of characters shown on each side of an error. */
+/** Number of characters shown before and after an error. */
 const AROUND = 60;
 
 const form = /** @type {HTMLFormElement} */ (byId("bring"));
 const file = /** @type {HTMLInputElement} */ (byId("file"));
 const text = /** @type {HTMLTextAreaElement} */ (byId("text"));
 
-/** @type {File | null} A file whose text is not shown. */
+/** @type {File | null} A file for which the text is not shown. */
 let large = null;
-/** Number of uploads and edits so far; answers to earlier ones are ignored. */
+/** Number of uploads and edits so far, so that responses to earlier ones can be ignored. */
 let brought = 0;
 
 // upload
@@ -100,7 +100,7 @@ function complain(problem) {
 }
 
 /**
- * Return the line of the text with the error.
+ * Return the line that contains the error.
  *
  * @param {Place} place
  */

@@ -1,11 +1,13 @@
-/** The parts of the picture that a page can zoom to: boards, cards, board actions, and what the current action needs. */
+/**
+ * The parts of the picture to which a page can zoom: boards, cards, board actions, and the area of the current action.
+ */
 
 import { button, byId } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
 /** @typedef {import("./protocol.js").View} View */
 
-/** Areas that are no seats: their labels, and the names of their spots. */
+/** Areas other than seats, with their labels and the names of their spots. */
 const COMMON = [
   { id: "cards", label: "Cards", spots: /^(space|slot|draw|discard)\b/ },
   { id: "actions", label: "Actions", spots: /^action\b/ },
@@ -13,7 +15,7 @@ const COMMON = [
 ];
 
 /**
- * Return the smallest box around boxes, or null if there are none.
+ * Return the smallest box that contains all boxes, or null if there are none.
  *
  * @param {Box[]} boxes
  * @returns {Box | null}
@@ -26,7 +28,7 @@ function around(boxes) {
 }
 
 /**
- * Return the box of the spots whose names match.
+ * Return the box around the spots with matching names.
  *
  * @param {View} view
  * @param {RegExp} names
@@ -34,7 +36,7 @@ function around(boxes) {
 const boxOf = (view, names) => around(Object.entries(view.spots).flatMap(([name, box]) => (names.test(name) ? [box] : [])));
 
 /**
- * Return what an area shows; null: the whole table.
+ * Return the box of an area; null means the whole table.
  *
  * @param {View} view
  * @param {string} id
@@ -49,7 +51,7 @@ export function areaOf(view, id, narrow) {
 }
 
 /**
- * Return what the current action needs.
+ * Return the box that the current action needs.
  *
  * @param {View} view
  * @param {number} own  the seat whose cards are shown
@@ -65,7 +67,7 @@ function following(view, own, narrow) {
 }
 
 /**
- * Return what is shown below an area: the own board and hand, if the page follows the action and it is elsewhere.
+ * Return the user's board and hand, shown below an area, if the page follows the action and the area is above them.
  *
  * @param {View} view
  * @param {string} id
@@ -78,7 +80,7 @@ export function belowArea(view, id, narrow) {
 }
 
 /**
- * Show a button for each area, with those of the game on narrow screens only.
+ * Show a button for each area.
  *
  * @param {View} view
  * @param {(id: string) => void} choose

@@ -1,4 +1,4 @@
-/** The editor of a board of one's own: the numbers of a component file, and the abilities in play. */
+/** Editor for a custom board: the numbers in a component file, and the abilities in play. */
 
 import { Refused, ask } from "./access.js";
 import { button, make } from "./dom.js";
@@ -12,7 +12,7 @@ import { button, make } from "./dom.js";
 const words = (name) => name.replaceAll("_", " ");
 
 export class BoardEditor {
-  /** The game and the options of the next table; none: the published board. */
+  /** Game and options for the next table; empty options mean the published board. */
   #used = { game: "", options: {} };
   #game = "";
   /** @type {HTMLInputElement[]} */
@@ -24,12 +24,16 @@ export class BoardEditor {
     this.holder = holder;
   }
 
-  /** Return the options for a new table of the shown game. */
+  /** Return the options for a new table with the selected game. */
   get options() {
     return this.#used.game === this.#game ? this.#used.options : {};
   }
 
-  /** @param {string} game  Show the editor of a game. */
+  /**
+   * Show the editor for a game.
+   *
+   * @param {string} game
+   */
   async show(game) {
     this.#game = game;
     /** @type {{groups: Group[], abilities: string[]}} */
@@ -88,7 +92,7 @@ export class BoardEditor {
   }
 
   /**
-   * Show a message at a field; an empty one removes all messages.
+   * Show a message next to a field; an empty message removes all messages.
    *
    * @param {string} key  such as actions.two_points.cost
    * @param {string} text

@@ -1,4 +1,4 @@
-/** The games as cards on the start page: a picture, the rules, a guided game, and a game against each level. */
+/** The games on the start page, each with a picture, the rules, a guided game, and a game against each level. */
 
 import { ask } from "./access.js";
 import { button, byId, complain, counted, goTo, make, once } from "./dom.js";
@@ -44,7 +44,11 @@ export class Cards {
     );
   }
 
-  /** @param {Game} game  Return the choice of a level by its rating, and the person's own rating. */
+  /**
+   * Return the controls to choose a level by rating, and the user's own rating.
+   *
+   * @param {Game} game
+   */
   #scale(game) {
     const chosen = Math.min(game.scale.length, Number(recall(`scale.${game.name}`, "4")) || 4);
     const slider = make("input", { type: "range", min: "1", max: String(game.scale.length), step: "1", "aria-label": `Level of ${game.title}` });
@@ -67,7 +71,11 @@ export class Cards {
     return make("details", { class: "scale" }, make("summary", {}, "Levels by rating"), make("div", { class: "row" }, slider, begin), says, own);
   }
 
-  /** @param {Game} game  Return the button of the guided game, if there is one. */
+  /**
+   * Return the button that starts the guided game, if there is one.
+   *
+   * @param {Game} game
+   */
   #learn(game) {
     if (!game.lesson) return [];
     const begin = async () => {
@@ -89,7 +97,7 @@ export class Cards {
 }
 
 /**
- * Return a rating with its interval.
+ * Format a rating with its interval.
  *
  * @param {number} rating
  * @param {number | null} low
@@ -97,7 +105,11 @@ export class Cards {
  */
 const inPoints = (rating, low, high) => `${Math.round(rating)} (95% ${Math.round(low ?? rating)} to ${Math.round(high ?? rating)})`;
 
-/** @param {{rating: number, low: number, high: number, games: number} | undefined} own  Return the own rating in words. */
+/**
+ * Describe the user's rating in words.
+ *
+ * @param {{rating: number, low: number, high: number, games: number} | undefined} own
+ */
 function ownRating(own) {
   if (!own) return "Your rating appears after your first finished game against a rated level.";
   return `Your rating: ${inPoints(own.rating, own.low, own.high)}, from ${counted(own.games, "game")} without actions taken back.`;

@@ -1,4 +1,4 @@
-/** The seats of a table in a form. */
+/** Form fields for the seats of a table. */
 
 import { make } from "./dom.js";
 import { keep, recall } from "./kept.js";
@@ -13,9 +13,9 @@ export class Chairs {
   #game = null;
 
   /**
-   * @param {HTMLElement} list  gets an item for each seat
-   * @param {HTMLElement} levels  shows the descriptions of the levels
-   * @param {HTMLElement} sharing  the choice whether people share this device, for several people
+   * @param {HTMLElement} list  list with one item per seat
+   * @param {HTMLElement} levels  element that shows the descriptions of the levels
+   * @param {HTMLElement} sharing  fieldset for whether several people share this device
    */
   constructor(list, levels, sharing) {
     this.list = list;
@@ -24,7 +24,7 @@ export class Chairs {
   }
 
   /**
-   * Show the seats of a game; choices stay.
+   * Show the seats of a game and keep the current choices.
    *
    * @param {Game} game
    * @param {number} count
@@ -42,9 +42,9 @@ export class Chairs {
     this.#showNames();
   }
 
-  /** Return the seats in the format of the server, and store the names of people. */
+  /** Return the seats in the server's format, and store the names of people. */
   order() {
-    /** @type {Map<string, number>} Number of seats of each player so far. */
+    /** @type {Map<string, number>} Number of seats per player so far. */
     const there = new Map();
     const chairs = this.#sitting().map(({ player, name }, seat) => {
       if (player === HUMAN) {
@@ -103,5 +103,9 @@ export class Chairs {
   }
 }
 
-/** @param {Game["own"][number]} one  Return the label of a player of one's own, for a network with its digest. */
+/**
+ * Return the label of a user's player; for a network, it includes the digest.
+ *
+ * @param {Game["own"][number]} one
+ */
 const ownLabel = ({ player, label }) => [label, player.split("@")[1]].filter(Boolean).join(", digest ");

@@ -1,10 +1,10 @@
-/** The legal actions in words: a list of buttons, each with its own key. */
+/** The legal actions in words, as a list of buttons with a key for each. */
 
 import { button, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 
-/** Keys of actions, in this order; letters with another meaning on the page are left out. */
+/** Keys for actions, in order of use; letters with another meaning on the page are left out. */
 const LETTERS = [..."abcdeghijklmnopqstvwxyz"];
 
 export class Choices {
@@ -63,7 +63,7 @@ export class Choices {
   }
 
   /**
-   * Return the key of an action; empty if there are more actions than keys.
+   * Return the key for an action, or an empty string if there are more actions than keys.
    *
    * @param {Decision} decision
    */
@@ -73,7 +73,7 @@ export class Choices {
   }
 
   /**
-   * Return the action of a key.
+   * Return the action for a key.
    *
    * @param {string} key
    */
@@ -82,7 +82,7 @@ export class Choices {
   }
 
   /**
-   * Mark the button of an action, or none.
+   * Mark the button of an action, or no button.
    *
    * @param {Decision | null} decision
    */
@@ -91,9 +91,9 @@ export class Choices {
   }
 
   /**
-   * Show which actions are selected.
+   * Mark the selected actions.
    *
-   * @param {(id: number) => number | null} times  how often an action is selected; null: it is not part of selections
+   * @param {(id: number) => number | null} times  how often an action is selected; null if it is not part of a selection
    * @param {Decision[]} decisions
    */
   pick(times, decisions) {
@@ -108,8 +108,8 @@ export class Choices {
 }
 
 /**
- * Return the keys of actions. If the texts of all actions of a kind contain one number each, and all numbers differ, these
- * are the keys. All other actions have letters.
+ * Return the keys for actions. If the texts of all actions of a kind contain exactly one number, and these differ, they
+ * are the keys. All other actions get letters.
  *
  * @param {Decision[]} decisions
  * @returns {Map<string, Decision>}

@@ -1,14 +1,16 @@
-/** The clocks of a table, next to the points of the seats. The server measures the time; this page only shows it. */
+/**
+ * The clocks of a table, shown next to the points of the seats. The server measures the time; this page only shows it.
+ */
 
 import { byId, counted, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").ClockState} ClockState */
 
-/** Seconds below which a clock is marked, and one of this page is announced. */
+/** Seconds below which a clock is marked and, if this page plays the seat, announced. */
 const LOW = 30;
 
 /**
- * Return a duration as minutes and seconds.
+ * Format a duration as minutes and seconds.
  *
  * @param {number} seconds
  */
@@ -18,11 +20,11 @@ export function clockText(seconds) {
 }
 
 /**
- * Return the rule of a clock in sentences.
+ * Describe the rules of a clock.
  *
- * @param {number} seconds  of each person
+ * @param {number} seconds  initial time of each person
  * @param {number} increment
- * @param {string} player  takes the turn after the time
+ * @param {string} player  player that takes over the turn when the time has run out
  */
 export function clockRule(seconds, increment, player) {
   const added = increment ? ` Each turn adds ${counted(increment, "second")}.` : "";
@@ -38,7 +40,7 @@ export class Clocks {
   #said = false;
 
   /**
-   * @param {HTMLElement} seats  the list of the seats
+   * @param {HTMLElement} seats  list of the seats
    * @param {(seat: number) => boolean} own  whether this page plays a seat
    */
   constructor(seats, own) {
@@ -55,7 +57,7 @@ export class Clocks {
     this.show();
   }
 
-  /** Show the clocks in the list of the seats, and again after a moment while one is running. */
+  /** Show the clocks in the list of seats; update them regularly while one is running. */
   show() {
     const state = this.#state;
     clearTimeout(this.#timer);

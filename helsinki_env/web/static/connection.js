@@ -1,4 +1,4 @@
-/** The connection to the server, which reconnects after it breaks or becomes silent. */
+/** The connection to the server, which is re-established if it breaks or becomes silent. */
 
 import { key, token } from "./access.js";
 
@@ -7,14 +7,14 @@ import { key, token } from "./access.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 8000;
-/** Close codes after which the page does not reconnect: 4000 plus an HTTP status. */
+/** Close codes (4000 plus an HTTP status) after which the page does not reconnect. */
 const REFUSALS = [4400, 4401, 4403, 4404, 4413];
 /** Milliseconds between two checks of the connection. */
 const LOOKS = 500;
-/** Milliseconds without a message before a ping; fewer while messages are unconfirmed. */
+/** Milliseconds without a message before a ping; shorter while messages are unconfirmed. */
 const QUIET = 4000;
 const QUIET_IN_DEBT = 1000;
-/** Milliseconds within which the server must answer, and a new connection must open. */
+/** Milliseconds in which the server must respond, or a new connection must open. */
 const ANSWERS_WITHIN = 6000;
 
 /** Unique prefix of this page's messages; `crypto.randomUUID` is missing over plain HTTP. */
@@ -24,19 +24,19 @@ let sentSoFar = 0;
 export class Connection {
   /** @type {WebSocket | null} */
   #socket = null;
-  /** The text of the last view, from which changes copy parts. */
+  /** The text of the last view, parts of which are reused by changes. */
   #text = "";
   #wait = FIRST_WAIT;
   #refused = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #again;
-  /** Time of the last message or of the start, and of the ping since then; 0: none. */
+  /** Time of the last message (or the start), and of the ping sent since then; 0 means no ping. */
   #heardAt = 0;
   #askedAt = 0;
-  /** @type {Map<string, {message: ToServer, still: () => boolean}>} Messages that the server has not confirmed yet. */
+  /** @type {Map<string, {message: ToServer, still: () => boolean}>} Messages that the server has not yet confirmed. */
   #unconfirmed = new Map();
 
-  /** Whether the connection works, as far as is known. */
+  /** Whether the connection is believed to work. */
   there = false;
 
   /**
@@ -44,8 +44,8 @@ export class Connection {
    * @param {object} does
    * @param {(message: FromServer) => void} does.heard
    * @param {() => void} does.opened  called when the first message can be sent
-   * @param {(there: boolean) => void} does.changed  the connection was lost, or its first message arrived
-   * @param {(waits: boolean) => void} does.waits  whether a message is unconfirmed
+   * @param {(there: boolean) => void} does.changed  called when the connection is lost or its first message arrives
+   * @param {(waits: boolean) => void} does.waits  called with whether any message is unconfirmed
    */
   constructor(table, does) {
     this.table = table;
@@ -69,8 +69,8 @@ export class Connection {
   }
 
   /**
-   * Send a message that must arrive: each new connection sends it again until the server confirms it. The server
-   * recognizes it by its id and handles it once.
+   * Send a message that must arrive: it is sent again on each new connection until the server confirms it. The server
+   * handles it only once, based on its id.
    *
    * @param {ToServer} message
    * @param {() => boolean} still  whether to send it again after a reconnect
@@ -87,7 +87,7 @@ export class Connection {
   }
 
   /**
-   * Return the message in a text. A change is replaced by the view that it produces.
+   * Parse a message. A change is replaced by the view that results from it.
    *
    * @param {string} text
    * @returns {FromServer}
@@ -110,7 +110,7 @@ export class Connection {
     } catch (problem) {
       this.#refused = true;
       const why = problem instanceof Error ? problem.message : String(problem);
-      // The caller does not have this object yet.
+      // The caller does not have a reference to this object yet.
       const message = `Tables need a WebSocket, which this browser cannot open: ${why}`;
       queueMicrotask(() => this.does.heard({ type: "refused", message }));
       return;
@@ -170,7 +170,7 @@ export class Connection {
     this.does.waits(this.#unconfirmed.size > 0);
   }
 
-  /** A network may fail silently, so ping the server from time to time. */
+  /** A network can fail silently, so ping the server from time to time. */
   #look() {
     if (!this.#socket || this.#refused) return;
     const now = Date.now();
@@ -184,7 +184,7 @@ export class Connection {
     }
   }
 
-  /** Abandon the connection; closing it may take the browser minutes, so its events are ignored from now on. */
+  /** Abandon the connection. Closing it can take the browser minutes, so ignore its events from now on. */
   #lose() {
     const socket = this.#socket;
     if (!socket || this.#refused) return;

@@ -1,13 +1,13 @@
-/** Small helpers for elements. Texts are always set as text, never as HTML. */
+/** Small DOM helpers. Text is always set as text, never as HTML. */
 
 import { pageOf } from "./access.js";
 
 /**
- * Make an element.
+ * Create an element.
  *
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
- * @param {Record<string, string | boolean | null>} [attributes]  true: present; false and null: left out.
+ * @param {Record<string, string | boolean | null>} [attributes]  true adds an attribute without a value; false and null omit it
  * @param {...(Node | string)} inside
  * @returns {HTMLElementTagNameMap[K]}
  */
@@ -21,7 +21,7 @@ export function make(tag, attributes = {}, ...inside) {
 }
 
 /**
- * Make an SVG element.
+ * Create an SVG element.
  *
  * @template {keyof SVGElementTagNameMap} K
  * @param {K} tag
@@ -35,7 +35,7 @@ export function makeSvg(tag, attributes = {}) {
 }
 
 /**
- * Make a button that does something.
+ * Create a button with a click handler.
  *
  * @param {string} text
  * @param {(event: Event) => void} does
@@ -48,9 +48,9 @@ export function button(text, does, attributes = {}) {
 }
 
 /**
- * Return an event handler that ignores the second click of a double click, and events while it is still running.
+ * Wrap an event handler to ignore the second click of a double click, and events while the handler is running.
  *
- * @param {() => Promise<unknown>} does  must handle its errors
+ * @param {() => Promise<unknown>} does  the handler, which must handle its own errors
  * @returns {(event: Event) => Promise<void>}
  */
 export function once(does) {
@@ -62,14 +62,18 @@ export function once(does) {
   };
 }
 
-/** @param {Event} event  Whether it is the second click of a double click. */
+/**
+ * Return whether an event is the second click of a double click.
+ *
+ * @param {Event} event
+ */
 export const isSecondClick = (event) => event instanceof MouseEvent && event.detail > 1;
 
-/** Milliseconds after which the page accepts events again if the browser has not left it. */
+/** Milliseconds after which the page accepts events again if navigation has not happened. */
 const LEAVES_WITHIN = 3000;
 
 /**
- * Return a number with its noun.
+ * Format a number with its noun.
  *
  * @param {number} count
  * @param {string} noun  in the singular
@@ -79,7 +83,7 @@ export function counted(count, noun) {
 }
 
 /**
- * Go to another page. Handlers made by `once` ignore events until then.
+ * Navigate to another page. Until then, handlers created by `once` ignore events.
  *
  * @param {string} address
  * @returns {Promise<void>}
@@ -90,7 +94,7 @@ export function goTo(address) {
 }
 
 /**
- * Handle the submission of a form, ignoring the second click of a double click.
+ * Handle the submission of a form; ignore the second click of a double click.
  *
  * @param {HTMLFormElement} form
  * @param {(event: Event) => unknown} does
@@ -107,7 +111,7 @@ export function whenSent(form, does) {
 }
 
 /**
- * Show items in a list. Existing items stay, because a replaced element would miss a click in progress.
+ * Show items in a list. Existing items are kept, because a replaced element would miss a click in progress.
  *
  * @param {HTMLElement} list
  * @param {{key: string, item: () => HTMLElement}[]} items  in order, with unique keys
@@ -128,14 +132,14 @@ export function showItems(list, items) {
   }
 }
 
-/** Number of items of a long list that are shown at first, and with each further click. */
+/** Number of items in a long list that are shown initially and added with each click. */
 const SHOWN = 25;
 
 /**
- * Fill a list; a long one has a button at its end that shows more.
+ * Fill a list; a long list ends with a button that shows more items.
  *
  * @param {HTMLElement} list  stores the number of items shown
- * @param {(() => HTMLElement)[]} items  functions that make the items
+ * @param {(() => HTMLElement)[]} items  functions that create the items
  */
 export function fill(list, items) {
   const most = Math.max(SHOWN, Number(list.dataset.shown ?? 0));
@@ -153,7 +157,7 @@ export function fill(list, items) {
 }
 
 /**
- * Fill a list from the server part by part; a long one has a button at its end that gets more.
+ * Fill a list from the server in parts; a long list ends with a button that loads more items.
  *
  * @template T
  * @param {HTMLElement} list  stores the number of items shown
@@ -190,7 +194,7 @@ export async function fillByParts(list, get, item) {
 }
 
 /**
- * Return the element with an id, which must exist.
+ * Return the element with the given id, which must exist.
  *
  * @param {string} id
  * @returns {HTMLElement}
@@ -202,7 +206,7 @@ export function byId(id) {
 }
 
 /**
- * Show an error message in an element; an empty one hides the element.
+ * Show an error message in an element; an empty message hides the element.
  *
  * @param {unknown} problem
  * @param {string} [id]

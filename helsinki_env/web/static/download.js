@@ -1,4 +1,4 @@
-/** Downloads that need the token of the server, which a link cannot send. */
+/** Downloads that require the server token, which a link cannot send. */
 
 import { send } from "./access.js";
 
@@ -6,8 +6,8 @@ import { send } from "./access.js";
  * Request a text from the server and save it as a file.
  *
  * @param {string} path
- * @param {string} file  its name
- * @throws {Error} if the server has none
+ * @param {string} file  file name
+ * @throws {Error} if the request fails
  */
 export async function download(path, file) {
   const address = URL.createObjectURL(await (await send("GET", path)).blob());

@@ -1,4 +1,6 @@
-/** Help at the table: the rules in a panel, what a part of the picture is, and why it cannot be used now. */
+/**
+ * Help at the table: a panel with the rules, and explanations of parts of the picture and why they cannot be used now.
+ */
 
 import { byId, make } from "./dom.js";
 import { keep, recall } from "./kept.js";
@@ -8,13 +10,13 @@ import { keep, recall } from "./kept.js";
 /** @typedef {import("./protocol.js").Section} Section */
 /** @typedef {import("./protocol.js").ToServer} ToServer */
 
-/** Milliseconds for which the pointer must rest before its place is explained. */
+/** Milliseconds that the pointer must rest on a spot before it is explained. */
 const REST = 550;
-/** Parts of the picture that contain others. */
+/** Parts of the picture that contain other parts. */
 const WHOLE = ["seat", "board"];
 
 /**
- * Return the smallest spot at a point, or null.
+ * Return the smallest spot at a point, or null if there is none.
  *
  * @param {Record<string, Box>} spots
  * @param {number} x  in pixels of the picture
@@ -31,7 +33,7 @@ export function spotAt(spots, x, y) {
 }
 
 /**
- * Return the spot next to another one in a direction; the first one for none.
+ * Return the next spot in a direction, or the first spot if none is given.
  *
  * @param {Record<string, Box>} spots
  * @param {string | null} from
@@ -56,11 +58,11 @@ export function nextSpot(spots, from, [right, down]) {
 export const middle = ([x, y, width, height]) => [x + width / 2, y + height / 2];
 
 export class Help {
-  /** @type {string | null} The spot that was asked about last. */
+  /** @type {string | null} The spot of the last request. */
   #spot = null;
-  /** Whether the reason was asked for, too: by a click, a touch or a key. */
+  /** Whether the reason was also requested, by a click, a touch or a key. */
   #asked = false;
-  /** @type {{x: number, y: number}} The place of the answer in the window. */
+  /** @type {{x: number, y: number}} Position of the explanation in the window. */
   #at = { x: 0, y: 0 };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #resting;
@@ -79,19 +81,19 @@ export class Help {
     this.panel.addEventListener("close", () => keep("rules", "seen"));
   }
 
-  /** Whether this browser has never shown the rules. */
+  /** Whether the rules have never been shown in this browser. */
   get isNew() {
     return recall("rules", "") === "";
   }
 
-  /** Show the rules; the server sends them. */
+  /** Show the rules, which the server sends. */
   open() {
     this.hide();
     if (!this.panel.open) this.panel.showModal();
     this.connected();
   }
 
-  /** Ask for the rules if they are open and not there yet. */
+  /** Request the rules if the panel is open and they have not arrived yet. */
   connected() {
     if (this.panel.open && !byId("rules-text").childElementCount) this.send({ type: "rules" });
   }
@@ -116,7 +118,7 @@ export class Help {
   }
 
   /**
-   * Explain a spot now, and why it cannot be used.
+   * Explain a spot immediately, including why it cannot be used.
    *
    * @param {string} spot
    * @param {number} x  of the window

@@ -1,4 +1,4 @@
-/** The links of a table's seats, for people with separate browsers: to copy, or as QR codes. */
+/** Links to the seats of a table, for people with separate browsers, as text to copy or as QR codes. */
 
 import { addressOf, ask, networkAddress } from "./access.js";
 import { button, byId, make, makeSvg } from "./dom.js";
@@ -7,10 +7,10 @@ import { keep, keeps, recall } from "./kept.js";
 /** @typedef {{seat: number, name: string, link: string}} Link */
 
 /**
- * Store the links of a table in this browser: the server sends them only once.
+ * Store the links of a table in this browser, because the server sends them only once.
  *
  * @param {string} table
- * @param {Link[]} links  none: delete them
+ * @param {Link[]} links  an empty list deletes the stored links
  */
 export function keepLinks(table, links) {
   keep(`links.${table}`, links.length ? JSON.stringify(links) : "");
@@ -31,11 +31,11 @@ export function keptLinks(table) {
 }
 
 /**
- * Copy the text of an element; without clipboard access, as over plain HTTP, select it.
+ * Copy the text of an element; without clipboard access, such as over plain HTTP, select the text instead.
  *
  * @param {string} text
- * @param {HTMLElement} shown  has the text
- * @returns {Promise<boolean>} whether the text was copied; if not, it is selected
+ * @param {HTMLElement} shown  element that contains the text
+ * @returns {Promise<boolean>} whether the text was copied rather than selected
  */
 async function copyText(text, shown) {
   try {
@@ -52,7 +52,7 @@ async function copyText(text, shown) {
 }
 
 /**
- * Return the QR code of a text, which the server draws.
+ * Return the QR code for a text, drawn by the server.
  *
  * @param {string} text
  * @param {string} label
@@ -65,7 +65,7 @@ async function qrCode(text, label) {
 }
 
 /**
- * Show the links of a table's seats.
+ * Show the links to the seats of a table.
  *
  * @param {HTMLElement} section
  * @param {Link[]} links
@@ -98,7 +98,7 @@ export async function showLinks(section, links) {
 }
 
 /**
- * Show a button that opens the links of a table, if this browser has stored them.
+ * If this browser has stored the links of a table, show a button that opens them.
  *
  * @param {string} table
  * @param {(text: string) => void} complain

@@ -1,11 +1,11 @@
-/** The evaluation of an analyzed game: the choice of the evaluator, its progress and its results. */
+/** Evaluation of an analyzed game: choice of the evaluator, progress and results. */
 
 import { Unreachable, ask } from "./access.js";
 import { byId, counted, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Judging} Judging */
 
-/** Milliseconds between two requests for the progress. */
+/** Milliseconds between progress requests. */
 const AGAIN = 400;
 
 const select = /** @type {HTMLSelectElement} */ (byId("judge"));
@@ -19,14 +19,14 @@ function named(judge) {
 }
 
 export class Judge {
-  /** Number of requests so far; answers to earlier ones are ignored. */
+  /** Number of requests so far, so that responses to earlier ones can be ignored. */
   #wanted = 0;
   #running = false;
 
   /**
    * @param {string} record
    * @param {string[]} judges  fastest first
-   * @param {(judgement: any) => void} thought  receives the result; null: none yet
+   * @param {(judgement: any) => void} thought  called with the result, or null if there is none yet
    * @param {(problem: unknown) => void} complain
    */
   constructor(record, judges, thought, complain) {
@@ -36,7 +36,7 @@ export class Judge {
     this.complain = complain;
     select.replaceChildren(...judges.map((judge) => make("option", { value: judge }, named(judge))));
     select.addEventListener("change", () => {
-      // The state of the chosen evaluator is unknown, so it can neither be started nor stopped.
+      // The state of the chosen evaluator is unknown, so do not allow it to be started or stopped.
       this.#running = false;
       start.textContent = "Evaluate";
       start.hidden = true;
@@ -47,10 +47,10 @@ export class Judge {
     start.addEventListener("click", () => this.#do(this.#running ? "DELETE" : "POST"));
   }
 
-  /** The evaluator whose result is shown; may be empty. */
+  /** The evaluator for which the result is shown; may be empty. */
   shown = "";
 
-  /** Show the result of the strongest evaluator that was started before; otherwise start the fastest. */
+  /** Show the result of the strongest evaluator started so far; if there is none, start the fastest one. */
   async begin() {
     const mine = ++this.#wanted;
     for (const judge of [...this.judges].reverse()) {
@@ -86,7 +86,7 @@ export class Judge {
   }
 
   /**
-   * Show the progress until the evaluation ends or another request replaces this one.
+   * Show progress until the evaluation ends or a newer request replaces this one.
    *
    * @param {Judging} judging
    * @param {number} mine  value of `#wanted` at the request
@@ -100,7 +100,7 @@ export class Judge {
       try {
         judging = await this.#ask("GET", judging.judge);
       } catch (problem) {
-        if (!(problem instanceof Unreachable)) throw problem; // the server may come back
+        if (!(problem instanceof Unreachable)) throw problem; // the server may become available again
       }
     }
   }

@@ -1,12 +1,12 @@
-/** Settings that this browser stores. If site data are blocked, they last only as long as the page. */
+/** Settings stored in this browser. If site data are blocked, they last only until the page is closed. */
 
-/** @type {Map<string, string>} Settings that the browser does not store. */
+/** @type {Map<string, string>} Settings that the browser could not store. */
 const memory = new Map();
 
 /** Whether this browser stores settings. */
 export const keeps = probe();
 
-/** The notice for browsers that store nothing. */
+/** A notice for browsers that do not store settings. */
 export const KEEPS_NOTHING =
   "Site data are blocked, so this browser stores nothing: settings, names and links are lost when you leave this page.";
 
@@ -35,7 +35,7 @@ export function recall(name, fallback) {
 
 /**
  * @param {string} name
- * @param {string} value  empty: delete it
+ * @param {string} value  an empty value deletes the setting
  */
 export function keep(name, value) {
   memory.set(name, value);
@@ -44,6 +44,6 @@ export function keep(name, value) {
     else localStorage.removeItem(`table.${name}`);
     memory.delete(name);
   } catch {
-    // `memory` has it
+    // it stays in `memory`
   }
 }

@@ -1,4 +1,4 @@
-/** Characters of keys, independent of the keyboard layout: AZERTY needs Shift for digits, other layouts have other letters. */
+/** Characters of keys, independent of the keyboard layout: AZERTY requires Shift for digits, and letters may differ. */
 
 /**
  * Return a letter a to z, a digit 0 to 9, or the name of the key (`Enter`, `ArrowLeft`, ...).
@@ -12,13 +12,13 @@ export function keyOf(event) {
   const plain = key.normalize("NFKC").toLowerCase();
   if (single && /^[a-z0-9]$/.test(plain)) return plain;
   if (/^\p{Nd}$/u.test(plain)) return String(valueOf(plain));
-  // For other characters, the position of the key determines the letter or digit of a Latin keyboard.
+  // For other characters, use the letter or digit at the position of the key on a Latin keyboard.
   const there = /^(?:Key([A-Z])|(?:Digit|Numpad)(\d))$/.exec(code);
   return there ? (there[1]?.toLowerCase() ?? there[2]) : key;
 }
 
 /**
- * Return the value of a digit of any script; the ten digits of a script are consecutive characters.
+ * Return the value of a digit in any script; the ten digits of a script are consecutive characters.
  *
  * @param {string} digit
  */

@@ -1,4 +1,4 @@
-/** The guided game: a script that says at each own action what to do and why. */
+/** The guided game, with a script that explains what to do and why for each of the user's actions. */
 
 import { button, byId, make } from "./dom.js";
 import { keep, recall } from "./kept.js";
@@ -26,12 +26,12 @@ export class Lesson {
     this.#on = recall(`lesson.${table}`, new URLSearchParams(location.search).has("lesson") ? "yes" : "") === "yes";
   }
 
-  /** Whether the game is guided. */
+  /** Whether this game is guided. */
   get on() {
     return this.#on;
   }
 
-  /** Ask for the script, once. */
+  /** Request the script, unless it has already been requested. */
   begin() {
     if (this.#on && !this.#script) this.send({ type: "lesson" });
   }
@@ -42,7 +42,7 @@ export class Lesson {
   }
 
   /**
-   * Return the actions that the lesson allows now: the next one of the script, or all outside of the lesson.
+   * Return the actions that the lesson allows: the next action in the script, or all actions outside the lesson.
    *
    * @param {View} view
    * @param {Decision[]} decisions
@@ -54,7 +54,7 @@ export class Lesson {
   }
 
   /**
-   * Whether the script decides the next action.
+   * Return whether the script determines the next action.
    *
    * @param {View} view
    */
@@ -62,7 +62,11 @@ export class Lesson {
     return this.#step(view) !== null;
   }
 
-  /** @param {View} view  Show the text of the current step. */
+  /**
+   * Show the text of the current step.
+   *
+   * @param {View} view
+   */
   show(view) {
     this.box.hidden = !this.#on || !this.#script;
     if (!this.#on || !this.#script) return;
@@ -83,7 +87,11 @@ export class Lesson {
     this.left();
   }
 
-  /** @param {View} view  Return the number of own actions so far. */
+  /**
+   * Return the number of the user's actions so far.
+   *
+   * @param {View} view
+   */
   #done(view) {
     return view.log.filter((one) => one.seat === view.mine[0]).length;
   }

@@ -1,19 +1,19 @@
-/** Lettering of the picture: names instead of numbers of seats, and plain words instead of notation. */
+/** Text in the picture: names instead of seat numbers, and plain words instead of notation. */
 
 import { makeSvg } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
-/** @typedef {{seats: {name: string}[], phase: string, spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  What is needed of it. */
+/** @typedef {{seats: {name: string}[], phase: string, spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  The fields used here. */
 
-/** Cap height and font size of lettering in pictures, before it is scaled. */
+/** Cap height and font size of lettering in pictures, before scaling. */
 const FONT = 19;
-/** Fill colors of the tokens (see helsinki_env/drawing/palette.py). */
+/** Fill colors of the tokens; see helsinki_env/drawing/palette.py. */
 export const TOKENS = ["#343b49", "#fffaf0", "#ef86b4", "#3fc6c0"];
-/** A lettering color with too little contrast, and the one that replaces it. */
+/** A lettering color with too little contrast, and its replacement. */
 const [FAINT, SOFT] = ["#b5ac98", "#6d6a60"];
 
 /**
- * Return a text with the names of the table instead of the numbers of seats.
+ * Replace seat numbers in a text with the names of the players.
  *
  * @param {string} text
  * @param {View} view
@@ -21,11 +21,11 @@ const [FAINT, SOFT] = ["#b5ac98", "#6d6a60"];
 export const withNames = (text, view) => text.replace(/\b[Pp]layer (\d)/g, (found, seat) => view.seats[Number(seat)]?.name ?? found);
 
 /**
- * Remove the names of all parts, because the picture is one image for screen readers.
+ * Remove the names of all parts, because the picture is a single image for screen readers.
  *
  * @param {SVGSVGElement} svg
  * @param {View} view
- * @returns {() => void} rewrites the lettering once the picture is part of the page
+ * @returns {() => void} function that rewrites the lettering once the picture is part of the page
  */
 export function rewrite(svg, view) {
   /** @type {(() => void)[]} */
@@ -46,7 +46,11 @@ export function rewrite(svg, view) {
   return () => later.forEach((does) => does());
 }
 
-/** @param {Element} path  Whether the number is on a token. */
+/**
+ * Return whether the number is on a token.
+ *
+ * @param {Element} path
+ */
 function isToken(path) {
   const circles = [path.previousElementSibling, path.previousElementSibling?.previousElementSibling];
   return circles.some((one) => one?.localName === "circle" && TOKENS.includes(one.getAttribute("fill") ?? ""));
@@ -66,7 +70,7 @@ function* lastAction(title, view) {
 }
 
 /**
- * Return the width from the start of lettering to the right edge of a box, in units of the lettering.
+ * Return the width from the start of the lettering to the right edge of a box, in units of the lettering.
  *
  * @param {Box | undefined} box
  * @param {SVGPathElement} path
@@ -76,20 +80,24 @@ function room(box, path) {
   return box && matrix ? (box[0] + box[2] - 16 - matrix.e) / matrix.a : 0;
 }
 
-/** @param {SVGPathElement} path  Remove the name of a phase and the pill around it. */
+/**
+ * Remove the name of a phase and the pill around it.
+ *
+ * @param {SVGPathElement} path
+ */
 function removePill(path) {
   if (path.previousElementSibling?.localName === "rect") path.previousElementSibling.remove();
   path.remove();
 }
 
 /**
- * Write a text in the place of lettering, which is drawn with lines.
+ * Replace lettering, which is drawn with lines, by text.
  *
  * @param {SVGPathElement} path
  * @param {string} words
- * @param {string} [anchor]  "middle" centers the text at the lettering
- * @param {number} [stretch]  how much wider than the lettering the text may be; 0: as wide as `most`
- * @param {number} [most]  the width, 0: any
+ * @param {string} [anchor]  "middle" centers the text on the lettering
+ * @param {number} [stretch]  how many times as wide as the lettering the text may be; 0 means up to `most`
+ * @param {number} [most]  maximum width; 0 means unlimited
  */
 function write(path, words, anchor = "", stretch = 1.05, most = 0) {
   const { x, width } = path.getBBox();
@@ -108,7 +116,7 @@ function write(path, words, anchor = "", stretch = 1.05, most = 0) {
 }
 
 /**
- * Shorten a text until it is narrow enough.
+ * Shorten a text until it fits the width.
  *
  * @param {SVGTextElement} text
  * @param {string} words

@@ -1,4 +1,4 @@
-/** Notices of the browser when it is the user's turn and the page is not in sight. */
+/** Browser notifications for the user's turn while the page is not visible. */
 
 import { keep, recall } from "./kept.js";
 
@@ -6,7 +6,7 @@ export class Notices {
   /** @type {Notification | null} */
   #shown = null;
 
-  /** @param {HTMLInputElement} wanted  whether notices are enabled */
+  /** @param {HTMLInputElement} wanted  checkbox that enables notifications */
   constructor(wanted) {
     this.wanted = wanted;
     const label = /** @type {HTMLElement} */ (wanted.closest("label"));
@@ -22,7 +22,7 @@ export class Notices {
   }
 
   /**
-   * Show a notice, unless the page is in sight.
+   * Show a notification unless the page is visible.
    *
    * @param {string} title
    * @param {string} body
@@ -34,7 +34,7 @@ export class Notices {
       this.#shown = new Notification(title, { body, tag: location.pathname, icon: "/static/icon.svg" });
       this.#shown.onclick = () => globalThis.focus();
     } catch {
-      // Chrome for Android shows notices of service workers only; there, the title of the page has a mark.
+      // Chrome for Android shows only notifications from service workers; the mark in the page title is used there.
     }
   }
 }

@@ -10,7 +10,11 @@ export class Picking {
   /** @type {number[]} The ids of the selected items, in the order of the clicks. */
   #chosen = [];
 
-  /** @param {Selection | null} selection  Start a new, empty selection. */
+  /**
+   * Start a new, empty selection.
+   *
+   * @param {Selection | null} selection
+   */
   take(selection) {
     this.#selection = selection;
     this.#chosen = [];
@@ -27,7 +31,11 @@ export class Picking {
     return [...decisions.filter((one) => one.kind !== kind), ...items].sort((a, b) => a.id - b.id);
   }
 
-  /** @param {number} id  Whether it is an item of the selection. */
+  /**
+   * Whether it is an item of the selection.
+   *
+   * @param {number} id
+   */
   has(id) {
     return this.#item(id) !== undefined;
   }

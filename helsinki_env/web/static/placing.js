@@ -30,7 +30,11 @@ export class Placing {
     if (!this.#has(this.turn) && this.#all.length) this.turn = Math.min(...this.#all.map((one) => one.turn));
   }
 
-  /** @param {Decision | null} decision  Select a position in its own orientation. */
+  /**
+   * Select a position in its own orientation.
+   *
+   * @param {Decision | null} decision
+   */
   hold(decision) {
     const found = this.#all.find((one) => one.id === decision?.id);
     if (!found) return;
@@ -100,7 +104,11 @@ export class Placing {
     return this.#all.some((one) => one.turn === turn);
   }
 
-  /** @param {number[]} turns  Switch to the first of them with a legal position, near the previous one. */
+  /**
+   * Switch to the first of them with a legal position, near the previous one.
+   *
+   * @param {number[]} turns
+   */
   #hold(turns) {
     const turn = turns.find((one) => this.#has(one));
     if (turn === undefined) return;

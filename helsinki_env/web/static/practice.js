@@ -14,7 +14,11 @@ const AGAIN = 1500;
 /** @param {number} part */
 const lossOf = (part) => `${Math.max(1, Math.round(100 * part))}%`;
 
-/** @param {number} days  Return when an exercise comes again, in words. */
+/**
+ * Return when an exercise comes again, in words.
+ *
+ * @param {number} days
+ */
 const later = (days) => (days < 0.5 ? "in ten minutes" : `in ${counted(Math.round(days), "day")}`);
 
 export class Practice {
@@ -34,7 +38,11 @@ export class Practice {
     document.body.classList.toggle("practice", this.on);
   }
 
-  /** @param {State} state  Show the question, or that there is none. */
+  /**
+   * Show the question, or that there is none.
+   *
+   * @param {State} state
+   */
   heard(state) {
     this.#state = state;
     const { kind, exercise, due, total, left } = state;
@@ -72,7 +80,11 @@ export class Practice {
     if (left) setTimeout(() => this.send({ type: "next" }), AGAIN);
   }
 
-  /** @param {Graded} graded  Show the grade of an answer. */
+  /**
+   * Show the grade of an answer.
+   *
+   * @param {Graded} graded
+   */
   graded(graded) {
     const { good, regret, words, played, same, win, why, days } = graded;
     const head = good ? "Correct." : `This loses ${lossOf(regret)} of the win probability.`;

@@ -165,7 +165,11 @@ const connection = new Connection(name, {
   waits: (something) => showWaiting(something),
 });
 
-/** @param {boolean} there  Show whether there is a connection, and disable the buttons without one. */
+/**
+ * Show whether there is a connection, and disable the buttons without one.
+ *
+ * @param {boolean} there
+ */
 function showLine(there) {
   byId("line").textContent = there ? "" : "No connection; trying again. Unconfirmed actions will be sent again.";
   sent = -1;
@@ -218,7 +222,11 @@ function act(message, still) {
   return false;
 }
 
-/** @param {View} of  Distinguishes positions with the same number of actions. */
+/**
+ * Distinguishes positions with the same number of actions.
+ *
+ * @param {View} of
+ */
 const fingerprint = (of) => JSON.stringify([of.number, of.seat, of.log.at(-1), of.decisions.map((one) => one.id)]);
 
 // incoming messages
@@ -244,7 +252,11 @@ function heard(message) {
   complain(message.message);
 }
 
-/** @param {string} why  Show only this reason and a link to the other tables. */
+/**
+ * Show only this reason and a link to the other tables.
+ *
+ * @param {string} why
+ */
 function showClosed(why) {
   byId("line").textContent = "";
   headline("You cannot open this table");
@@ -302,7 +314,11 @@ function show(next) {
   if (told[1] && !practice.on) notices.tell("Your turn", told[0] || byId("title").textContent || "");
 }
 
-/** @param {View} now  Show the possible actions; a lesson leaves only one. */
+/**
+ * Show the possible actions; a lesson leaves only one.
+ *
+ * @param {View} now
+ */
 function offer(now) {
   picking.take(lesson.leads(now) ? null : now.selection);
   const offered = lesson.offered(now, picking.offered(now.decisions));
@@ -335,7 +351,11 @@ function headline(text) {
   document.title = view?.decisions.length ? `● ${text}` : text;
 }
 
-/** @param {View} now  Show the buttons to pause and resume players, and to analyze the game. */
+/**
+ * Show the buttons to pause and resume players, and to analyze the game.
+ *
+ * @param {View} now
+ */
 function showPlayer(now) {
   const row = byId("player");
   const kind = now.done ? "done" : now.paused ? "paused" : now.thinking && !now.seats[now.seat].human ? "thinking" : "";
@@ -360,7 +380,11 @@ function showPlayer(now) {
   tick();
 }
 
-/** @param {View} now  Return what begins another game after this one. */
+/**
+ * Return what begins another game after this one.
+ *
+ * @param {View} now
+ */
 function nextGames(now) {
   const again = (/** @type {boolean} */ swap) =>
     once(async () => {
@@ -376,7 +400,11 @@ function nextGames(now) {
   return [button("Rematch", again(false), { class: "main" }), button("Swap seats", again(true)), fresh];
 }
 
-/** @param {View} now  Show the hand-over screen, which hides the cards until the next player has the device. */
+/**
+ * Show the hand-over screen, which hides the cards until the next player has the device.
+ *
+ * @param {View} now
+ */
 function showCurtain(now) {
   const sheet = byId("curtain");
   const seat = now.curtain;
@@ -416,11 +444,19 @@ function decide(decision) {
   teaching.check(lesson.leads(now), number, decision, send, confirm);
 }
 
-/** @param {{ends: boolean, reveals: boolean}} what  Return the irreversible effect of an action. */
+/**
+ * Return the irreversible effect of an action.
+ *
+ * @param {{ends: boolean, reveals: boolean}} what
+ */
 const outcome = ({ ends, reveals }) =>
   reveals ? "This reveals hidden cards and cannot be undone." : ends ? "This ends your turn." : "";
 
-/** @param {Decision} decision  Add it to the selection, or remove it. */
+/**
+ * Add it to the selection, or remove it.
+ *
+ * @param {Decision} decision
+ */
 function pick(decision) {
   const why = picking.toggle(decision.id);
   showPicking();
@@ -485,7 +521,11 @@ function askTakeBack(taken) {
 
 // the picture
 
-/** @param {Decision | null} decision  Mark an action in the picture and in the list. */
+/**
+ * Mark an action in the picture and in the list.
+ *
+ * @param {Decision | null} decision
+ */
 function point(decision) {
   const meant = decision ?? question.about;
   stage.point(meant);
@@ -530,7 +570,11 @@ function explain(x, y, event) {
   else help.hide();
 }
 
-/** @param {Direction} direction  Explain the next part of the picture in a direction. */
+/**
+ * Explain the next part of the picture in a direction.
+ *
+ * @param {Direction} direction
+ */
 function browse(direction) {
   if (!view) return;
   cursor = nextSpot(view.spots, cursor, STEPS[direction]);
@@ -572,7 +616,11 @@ function look() {
   if (view) stage.look(areaOf(view, looks, isNarrow()), belowArea(view, looks, isNarrow()));
 }
 
-/** @param {string} id  Zoom to an area. */
+/**
+ * Zoom to an area.
+ *
+ * @param {string} id
+ */
 function choose(id) {
   looks = id;
   if (/^(all|own|follow)$/.test(id)) keep("look", id);
@@ -662,7 +710,11 @@ function pressed(event) {
   if (meant) decide(meant);
 }
 
-/** @param {string} spot  Take the action of a spot, offer its actions, or explain it. */
+/**
+ * Take the action of a spot, offer its actions, or explain it.
+ *
+ * @param {string} spot
+ */
 function useCursor(spot) {
   const found = stage.at(spot, picking.offered(view?.decisions ?? []));
   const at = stage.cursor(spot);
@@ -672,7 +724,11 @@ function useCursor(spot) {
   else help.ask(spot, at.x, at.y);
 }
 
-/** @param {Direction | "rotate" | "flip"} how  Rotate, flip or move the current tile. */
+/**
+ * Rotate, flip or move the current tile.
+ *
+ * @param {Direction | "rotate" | "flip"} how
+ */
 function steer(how) {
   question.drop();
   if (how === "rotate") placing.rotate();
