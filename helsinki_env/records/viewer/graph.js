@@ -1,14 +1,14 @@
-/** A graph of every seat's points or win probability over the actions of a game. */
+/** A graph of the points or win probability of every seat over the actions of a game. */
 
 import { makeSvg } from "./dom.js";
 
 /** @typedef {import("./reel.js").Film} Film */
 
-/** Pixels between the lines and the edges of the graph, where the labels are. */
+/** Margins in pixels between the lines and the edges of the graph, used for labels. */
 const RIM = { left: 50, right: 30, top: 12, bottom: 22 };
-/** Dashes of the lines by seat, which distinguish them without colors. */
+/** Dash patterns of the lines by seat, which distinguish them without color. */
 const DASHES = ["none", "none", "9 7", "1 7"];
-/** Steps between the labels of points. */
+/** Possible steps between point labels. */
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 export class Graph {
@@ -44,11 +44,11 @@ export class Graph {
   }
 
   /**
-   * Show other values.
+   * Show a new set of values.
    *
-   * @param {number[][]} rows  one for each position, with a number for each seat
-   * @param {boolean} shares  whether they are win probabilities instead of points
-   * @param {number[]} costly  actions that are marked
+   * @param {number[][]} rows  one row per position, with one number per seat
+   * @param {boolean} shares  whether the values are win probabilities instead of points
+   * @param {number[]} costly  numbers of the actions to mark
    */
   plot(rows, shares, costly) {
     this.#rows = rows;
@@ -58,7 +58,7 @@ export class Graph {
     this.#draw();
   }
 
-  /** @param {number} number  the position that is marked */
+  /** @param {number} number  number of the position to mark */
   show(number) {
     this.#number = number;
     const x = this.#x(number);
@@ -79,7 +79,7 @@ export class Graph {
     return RIM.left + (wide * number) / Math.max(1, this.#film.steps.length);
   }
 
-  /** Return the step between labels, and the uppermost of them. */
+  /** Return the step between labels, and the highest label. */
   #scale() {
     if (this.#shares) return { step: 0.25, top: 1 };
     const most = Math.max(1, ...this.#rows.flat());
@@ -167,7 +167,7 @@ export class Graph {
 }
 
 /**
- * Make a piece of the line of a seat, for a legend.
+ * Create a sample of a seat's line for a legend.
  *
  * @param {number} seat
  */

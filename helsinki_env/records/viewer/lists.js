@@ -1,11 +1,11 @@
-/** Lists of all actions of a game by turns, and of those with the largest regret. */
+/** Lists of all actions of a game by turn, and of the actions with the largest regret. */
 
 import { button, make, token } from "./dom.js";
 
 /** @typedef {import("./reel.js").Film} Film */
 /** @typedef {import("./reel.js").Judgement} Judgement */
 
-/** Minimum regret of listed actions. */
+/** Minimum regret for an action to be listed. */
 const COSTLY = 0.03;
 const MOST_COSTLY = 8;
 
@@ -21,7 +21,7 @@ export function costliest(judgement) {
 }
 
 /**
- * Format the regret of an action, such as `−12%`; empty if it is near zero.
+ * Format the regret of an action, such as `−12%`; empty if it is close to zero.
  *
  * @param {number | null | undefined} cost
  */
@@ -31,7 +31,7 @@ export function lost(cost) {
 }
 
 /**
- * Make the list of the actions with the largest regret.
+ * Create the list of actions with the largest regret.
  *
  * @param {Film} film
  * @param {Judgement} judgement
@@ -51,13 +51,13 @@ export function costlyList(film, judgement, jump) {
   return make("ol", {}, ...items);
 }
 
-/** Parts of a game in which regret is averaged. */
+/** Parts of a game over which regret is averaged. */
 const PARTS = ["Opening", "Middle", "End"];
-/** Regret up to which an action counts as the best one. */
+/** Maximum regret at which an action counts as the best one. */
 const BEST = 0.005;
 
 /**
- * Make the performance report: for each player the share of best actions, and the mean regret in each third of the game.
+ * Create the performance report, with each player's share of best actions and mean regret in each third of the game.
  *
  * @param {Film} film
  * @param {Judgement} judgement
@@ -85,7 +85,7 @@ export function report(film, judgement) {
   );
 }
 
-/** All actions by turns; the current one is marked and scrolled into view. */
+/** List of all actions by turn; the current one is marked and scrolled into view. */
 export class Course {
   element = make("div", { class: "course", tabindex: "0", role: "group", "aria-label": "All actions" });
   /** @type {HTMLElement[]} The button of each position. */

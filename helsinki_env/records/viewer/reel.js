@@ -7,42 +7,42 @@
  * @property {number} seat
  * @property {number} round  from 1
  * @property {number} turn  from 0
- * @property {string} said  in the past tense, without the player
+ * @property {string} said  description in the past tense, without the player
  * @property {boolean} forced  whether it was the only legal action
  */
 
 /**
- * The evaluation of a game of D actions.
+ * An evaluation of a game of D actions.
  *
  * @typedef {object} Judgement
- * @property {string} judge  a name
- * @property {number[][]} shares  D + 1 rows: every seat's win probability, 0 to 1
+ * @property {string} judge  name of the evaluator
+ * @property {number[][]} shares  D + 1 rows: win probability of every seat, from 0 to 1
  * @property {(number | null)[]} costs  D values: the regret of each action, as a win probability
  * @property {(string | null)[]} better  D values: the best alternative, if the action was not the best
- * @property {string[]} [why]  D values: what the best alternative gains, in words; may be empty
+ * @property {string[]} [why]  D values: description of what the best alternative gains; may be empty
  */
 
 /**
- * A game from helsinki_env/records/animation.py: D actions, D + 1 pictures.
+ * A game from helsinki_env/records/animation.py, with D actions and D + 1 pictures.
  *
  * @typedef {object} Film
  * @property {string} game
  * @property {string[]} players  a name for each seat
  * @property {{scores: number[], places: number[]} | null} result
  * @property {Step[]} steps
- * @property {number[][]} scores  D + 1 rows: points of every seat if the game had ended there
- * @property {string[]} elements  texts of picture elements
- * @property {[number, number, number[]][][]} frames  for each picture, the replaced elements of the previous one
+ * @property {number[][]} scores  D + 1 rows: points of every seat if the game ended there
+ * @property {string[]} elements  source texts of the picture elements
+ * @property {[number, number, number[]][][]} frames  for each picture, the changes from the previous one
  * @property {Judgement | null} judgement
  */
 
-/** Parts of a picture that stay in place; those that the last action added are marked. */
+/** Parts of a picture that stay in place; those added by the last action are marked. */
 const LASTING = ["pavilion", "tile", "wild", "white", "superstructure", "used", "bonus"]
   .map((part) => `[data-part="${part}"]`)
   .join(",");
 
 export class Reel {
-  /** @type {number[][]} The numbers of the elements of each picture. */
+  /** @type {number[][]} The indices of the elements in each picture. */
   #frames = [];
   /** @type {string[]} */
   #elements;
@@ -59,7 +59,7 @@ export class Reel {
   }
 
   /**
-   * Return the picture after a number of actions; parts that the last of them added have the class `fresh`.
+   * Return the picture after a number of actions; parts added by the last action have the class `fresh`.
    *
    * @param {number} number
    */

@@ -1,4 +1,4 @@
-/** A game to step through: its picture, a graph of its course, and its actions in words. */
+/** A viewer to step through a game, with a picture, a graph of its course, and its actions in words. */
 
 import { button, make, makeSvg, token } from "./dom.js";
 import { Graph, sample } from "./graph.js";
@@ -10,7 +10,7 @@ import { Reel } from "./reel.js";
 
 /** Milliseconds per action during playback. */
 const PACE = 900;
-/** Icons of the buttons, as paths in a square of 24. */
+/** Icons of the buttons, as paths in a 24 x 24 square. */
 const SIGNS = {
   first: "M6 5h2v14h-2zM20 5v14l-10-7z",
   back: "M15 4l2 2-6 6 6 6-2 2-8-8z",
@@ -32,7 +32,7 @@ export class Viewer {
   /** @type {(svg: SVGSVGElement, number: number) => void} */
   #drawn;
   #number = 0;
-  /** @type {ReturnType<typeof setInterval> | undefined} During playback. */
+  /** @type {ReturnType<typeof setInterval> | undefined} Timer during playback. */
   #clock;
   #closing = new AbortController();
   #scene = make("div", { class: "scene", tabindex: "0", role: "group", "aria-label": "Picture of the table" });
@@ -51,7 +51,7 @@ export class Viewer {
   #course;
 
   /**
-   * @param {HTMLElement} root  the viewer replaces its contents
+   * @param {HTMLElement} root  element in which the viewer replaces the contents
    * @param {Film} film
    * @param {object} [options]
    * @param {(number: number) => void} [options.moved]  called with the number of actions before the shown position
@@ -95,7 +95,7 @@ export class Viewer {
     const picture = this.#reel.picture(this.#number);
     this.#scene.replaceChildren(picture);
     this.#drawn(picture, this.#number);
-    // The picture is one image, named by its title and description; screen readers ignore names of its parts.
+    // The picture is a single image, named by its title and description; screen readers ignore the names of its parts.
     for (const part of picture.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     this.#slider.value = String(this.#number);
     this.#graph.show(this.#number);
@@ -133,7 +133,7 @@ export class Viewer {
     this.#stand();
   }
 
-  /** Stop the playback and ignore keys; call it before the root gets other contents. */
+  /** Stop playback and ignore keys; call this before the root gets other contents. */
   close() {
     this.#pause();
     this.#closing.abort();
@@ -210,7 +210,7 @@ export class Viewer {
     }
   }
 
-  /** Show the points and win probability of every seat. */
+  /** Show every seat's points and win probability. */
   #stand() {
     const shares = this.#judgement?.shares[this.#number];
     const points = this.#film.scores[this.#number];
@@ -224,7 +224,7 @@ export class Viewer {
   }
 
   /**
-   * Show another position and stop the playback.
+   * Show another position and stop playback.
    *
    * @param {number} number
    */
@@ -255,7 +255,7 @@ export class Viewer {
   }
 
   /**
-   * Return the nearest start or end of a turn in a direction.
+   * Return the nearest turn boundary in a direction.
    *
    * @param {number} by  -1 or 1
    */
@@ -301,7 +301,7 @@ export class Viewer {
 }
 
 /**
- * Make a button with an icon.
+ * Create a button with an icon.
  *
  * @param {keyof SIGNS} name
  * @param {string} label

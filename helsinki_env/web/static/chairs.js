@@ -15,7 +15,7 @@ export class Chairs {
   /**
    * @param {HTMLElement} list  list with one item per seat
    * @param {HTMLElement} levels  element that shows the descriptions of the levels
-   * @param {HTMLElement} sharing  fieldset for whether several people share this device
+   * @param {HTMLElement} sharing  element with the choice of whether several people share this device
    */
   constructor(list, levels, sharing) {
     this.list = list;

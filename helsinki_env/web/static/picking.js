@@ -1,4 +1,4 @@
-/** The selection of several cards or roofs in any order. Nothing here draws. */
+/** The selection of several cards or roofs in any order. This module does not draw. */
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Item} Item */
@@ -7,7 +7,7 @@
 export class Picking {
   /** @type {Selection | null} */
   #selection = null;
-  /** @type {number[]} The ids of the selected items, in the order of the clicks. */
+  /** @type {number[]} The ids of the selected items, in the order in which they were clicked. */
   #chosen = [];
 
   /**
@@ -21,7 +21,7 @@ export class Picking {
   }
 
   /**
-   * Return the items of the selection, and the legal actions of all other kinds.
+   * Return the items that can be selected, and the legal actions of all other kinds.
    *
    * @param {Decision[]} decisions
    * @returns {Decision[]}
@@ -32,7 +32,7 @@ export class Picking {
   }
 
   /**
-   * Whether it is an item of the selection.
+   * Return whether an action is an item of the selection.
    *
    * @param {number} id
    */
@@ -45,7 +45,7 @@ export class Picking {
     return this.#selection;
   }
 
-  /** The required number of selected items; `count` is the current one. */
+  /** The required number of selected items; `count` is the current number. */
   get wanted() {
     return (this.#selection?.counts ?? []).reduce((sum, count) => sum + count, 0);
   }
@@ -68,10 +68,10 @@ export class Picking {
   }
 
   /**
-   * Select an item once more, or remove it if that is impossible.
+   * Select an item once more; if that is impossible, remove it from the selection.
    *
    * @param {number} id
-   * @returns {string} the reason why neither is possible, or an empty text
+   * @returns {string} the reason why neither is possible, or an empty string
    */
   toggle(id) {
     const why = this.#why(id);
@@ -81,7 +81,7 @@ export class Picking {
     return "";
   }
 
-  /** Remove the item selected last. */
+  /** Remove the last selected item. */
   back() {
     this.#chosen.pop();
   }
@@ -98,7 +98,7 @@ export class Picking {
     return between ? [ids[0], between.id, ...ids.slice(1)] : ids;
   }
 
-  /** The action that is taken in addition to the selected ones; null if there is none. */
+  /** The action taken in addition to the selected ones, or null if there is none. */
   get between() {
     const [a, b] = [...this.#chosen].sort((x, y) => x - y);
     return this.complete && this.#pair(a, b)?.[2] ? (this.#selection?.between ?? null) : null;
@@ -118,7 +118,7 @@ export class Picking {
   }
 
   /**
-   * Return the reason why an item cannot be selected now; empty if it can be.
+   * Return the reason why an item cannot be selected now, or an empty string if it can.
    *
    * @param {number} id
    */

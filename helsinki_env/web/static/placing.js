@@ -1,4 +1,4 @@
-/** The placement of a tile: the current orientation and position. Nothing here draws. */
+/** The placement of a tile, with its current orientation and position. This module does not draw. */
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Box} Box */
@@ -18,7 +18,7 @@ export class Placing {
   candidate = null;
 
   /**
-   * Set the legal actions; the orientation stays if it has a legal position.
+   * Set the legal actions; keep the orientation if it has a legal position.
    *
    * @param {Decision[]} decisions
    * @param {Record<string, Box>} spots
@@ -31,7 +31,7 @@ export class Placing {
   }
 
   /**
-   * Select a position in its own orientation.
+   * Select a position and its orientation.
    *
    * @param {Decision | null} decision
    */
@@ -52,7 +52,7 @@ export class Placing {
     return this.#all.filter((one) => one.turn === this.turn);
   }
 
-  /** Number of orientations with a legal position. */
+  /** The number of orientations with a legal position. */
   get orientations() {
     return new Set(this.#all.map((one) => one.turn)).size;
   }
@@ -62,13 +62,13 @@ export class Placing {
     this.#hold(this.places[0]?.rotated ?? []);
   }
 
-  /** Flip the tile, and rotate it until it has a legal position. */
+  /** Flip the tile and rotate it until it has a legal position. */
   flip() {
     this.#hold(this.places[0]?.flipped ?? []);
   }
 
   /**
-   * Select the position nearest to a point; none if it is further away than `reach`.
+   * Select the position nearest to a point, unless it is farther away than `reach`.
    *
    * @param {number} x
    * @param {number} y
@@ -81,7 +81,7 @@ export class Placing {
   }
 
   /**
-   * Select the next position in a direction; the first one if none is selected.
+   * Select the next position in a direction, or the first position if none is selected.
    *
    * @param {Direction} direction
    */
@@ -105,7 +105,7 @@ export class Placing {
   }
 
   /**
-   * Switch to the first of them with a legal position, near the previous one.
+   * Switch to the first of several orientations with a legal position, near the previous one.
    *
    * @param {number[]} turns
    */
@@ -118,7 +118,7 @@ export class Placing {
   }
 
   /**
-   * Return the position of this orientation with the least finite distance from a point, or null.
+   * Return the position in this orientation with the smallest finite distance, or null.
    *
    * @param {(dx: number, dy: number) => number} far
    * @param {[number, number]} from
@@ -136,7 +136,7 @@ export class Placing {
 }
 
 /**
- * Return the middle of several spots.
+ * Return the center of several spots.
  *
  * @param {string[]} names
  * @param {Record<string, Box>} spots

@@ -1,4 +1,6 @@
-/** Practice: positions that are asked again, one action each, graded by the network; and puzzles. */
+/**
+ * Practice with spaced repetition of positions, and puzzles. Each exercise asks for one action, graded by the network.
+ */
 
 import { ask } from "./access.js";
 import { button, byId, counted, make } from "./dom.js";
@@ -8,14 +10,14 @@ import { button, byId, counted, make } from "./dom.js";
 /** @typedef {import("./protocol.js").PracticeState} State */
 /** @typedef {import("./protocol.js").ToServer} ToServer */
 
-/** Milliseconds between two looks while games are examined. */
+/** Milliseconds between requests while finished games are examined. */
 const AGAIN = 1500;
 
 /** @param {number} part */
 const lossOf = (part) => `${Math.max(1, Math.round(100 * part))}%`;
 
 /**
- * Return when an exercise comes again, in words.
+ * Describe when an exercise is due again.
  *
  * @param {number} days
  */
@@ -28,7 +30,7 @@ export class Practice {
   /**
    * @param {string} name  "practice", "puzzles", or the name of a table
    * @param {(message: ToServer) => void} send
-   * @param {(graded: Graded) => void} shown  marks the best action in the picture
+   * @param {(graded: Graded) => void} shown  called to mark the best action in the picture
    */
   constructor(name, send, shown) {
     this.on = name === "practice" || name === "puzzles";
@@ -39,7 +41,7 @@ export class Practice {
   }
 
   /**
-   * Show the question, or that there is none.
+   * Show the current exercise, or that there is none.
    *
    * @param {State} state
    */
@@ -81,7 +83,7 @@ export class Practice {
   }
 
   /**
-   * Show the grade of an answer.
+   * Show how an answer was graded.
    *
    * @param {Graded} graded
    */
@@ -104,7 +106,7 @@ export class Practice {
 }
 
 /**
- * Show on the start page what there is to practice.
+ * Show the available exercises on the start page.
  *
  * @param {HTMLElement} section
  */

@@ -1,5 +1,5 @@
 /**
- * Types of the messages between server and pages.
+ * Types of the messages between the server and its pages.
  *
  * @typedef {object} Decision  A legal action (see helsinki_env/engine/ui_actions.py).
  * @property {number} id
@@ -14,39 +14,39 @@
  * @property {number[] | null} lane
  * @property {number[] | null} rotated
  * @property {number[] | null} flipped
- * @property {boolean} ends  Whether it ends the turn.
- * @property {boolean} reveals  Whether it reveals hidden cards, so that it cannot be undone.
- * @property {string[]} [wins]  What it wins in public, in short phrases; items of a selection have none.
+ * @property {boolean} ends  Whether the action ends the turn.
+ * @property {boolean} reveals  Whether the action reveals hidden cards and therefore cannot be undone.
+ * @property {string[]} [wins]  What the seat visibly gains, in short phrases; missing for items of a selection.
  *
- * @typedef {Decision & {most: number, part: number}} Item  An item of a selection, at most `most` times.
+ * @typedef {Decision & {most: number, part: number}} Item  An item of a selection, which can be selected at most `most` times.
  *
  * @typedef {object} Selection  Actions that are selected in any order (see helsinki_env/engine/ui_actions.py).
  * @property {string} kind
- * @property {number[]} counts  Number of items of each part.
+ * @property {number[]} counts  Number of items in each part.
  * @property {Item[]} items
- * @property {[number, number, boolean][] | null} pairs  The allowed pairs, each with whether it needs `between`; null: all.
+ * @property {[number, number, boolean][] | null} pairs  The allowed pairs, and whether each needs `between`; null means all.
  * @property {Decision | null} between
- * @property {boolean} ends  Whether they end the turn.
- * @property {boolean} reveals  Whether they reveal hidden cards.
+ * @property {boolean} ends  Whether the actions end the turn.
+ * @property {boolean} reveals  Whether the actions reveal hidden cards.
  *
- * @typedef {[number, number, number, number]} Box  x, y, width and height in pixels of the picture.
+ * @typedef {[number, number, number, number]} Box  x, y, width and height in picture pixels.
  *
  * @typedef {object} Chair
  * @property {string} name
  * @property {string} player
  * @property {boolean} human
  * @property {number} score
- * @property {number} place  Rank, from 0.
+ * @property {number} place  Rank, starting from 0.
  * @property {boolean} to_move
  * @property {{label: string, count: number, points: number, note: string, scores: boolean}[]} sheet  Points by category.
  *
- * @typedef {object} Taken  An action that was taken; `turn` is the number of changes of the seat to move before it.
+ * @typedef {object} Taken  An action that was taken; `turn` counts how often the seat to move had changed before.
  * @property {number} number
  * @property {number} seat
  * @property {string} words
  * @property {number} turn
  *
- * @typedef {object} View  The view of a table.
+ * @typedef {object} View  A table as seen by one browser.
  * @property {"table"} type
  * @property {string} table
  * @property {string} name
@@ -55,14 +55,14 @@
  * @property {number} seat  The seat to move.
  * @property {string} phase
  * @property {boolean} done
- * @property {number[]} mine  The seats that this browser plays.
+ * @property {number[]} mine  The seats played in this browser.
  * @property {number | null} viewer
  * @property {number | null} curtain  The seat whose player must take the device first.
  * @property {string} svg
  * @property {[number, number]} size
  * @property {Record<string, Box>} spots
  * @property {Decision[]} decisions
- * @property {Selection | null} selection  The possible selection.
+ * @property {Selection | null} selection  The selection that can be made.
  * @property {{number: number, seat: number, words: string, kind: string}[]} turn
  * @property {number | null} undo  The first action that can be undone.
  * @property {number[]} takeback
@@ -76,30 +76,30 @@
  * @property {"opinion"} type
  * @property {number} number  Number of actions taken.
  * @property {string} judge
- * @property {number} deeper  Number of search simulations; 0: the network alone.
+ * @property {number} deeper  Number of search simulations; 0 means the network alone.
  * @property {number} seat
- * @property {number[]} shares  Every seat's win probability.
- * @property {{id: number, words: string, probability: number, share: number | null}[]} choices  Best first.
+ * @property {number[]} shares  The win probability of every seat.
+ * @property {{id: number, words: string, probability: number, share: number | null}[]} choices  The choices, best first.
  *
- * @typedef {object} Explained  What a spot of the picture is, and why it cannot be used now.
+ * @typedef {object} Explained  Explanation of a spot in the picture, and why it cannot be used now.
  * @property {"explained"} type
  * @property {number} number  Number of actions taken.
  * @property {number | null} viewer
  * @property {string} spot
  * @property {string} help
- * @property {string} why  Empty if it can be used.
+ * @property {string} why  Reason why it cannot be used; empty if it can.
  *
  * @typedef {object} Lesson  The script of a guided game.
  * @property {"lesson"} type
- * @property {{action: string, text: string}[]} steps  The notation of each own action, and what to say about it.
+ * @property {{action: string, text: string}[]} steps  The notation of each of the user's actions, and the text about it.
  * @property {string} end
  *
- * @typedef {object} PracticeState  The next exercise, and how many there are.
+ * @typedef {object} PracticeState  The next exercise, and the number of exercises.
  * @property {"practice"} type
  * @property {"practice" | "puzzles"} kind
  * @property {number} total
  * @property {number} due
- * @property {number} left  Number of finished games to examine.
+ * @property {number} left  Number of finished games that are still to be examined.
  * @property {{title: string, seen: number, level: number} | null} exercise
  *
  * @typedef {object} Graded  The grade of an answer to an exercise.
@@ -109,23 +109,23 @@
  * @property {boolean} good
  * @property {number} best
  * @property {string} words  The best action.
- * @property {number} win  The win probability after it.
+ * @property {number} win  The win probability after the best action.
  * @property {string} why
- * @property {string} played  The action in the game.
- * @property {boolean} same  Whether the answer is that action.
- * @property {number} days  Days until the exercise comes again; 0: unchanged.
+ * @property {string} played  The action taken in the game.
+ * @property {boolean} same  Whether the answer is the action taken in the game.
+ * @property {number} days  Days until the exercise is due again; 0 means unchanged.
  *
  * @typedef {object} ClockState  The clocks of a table; times are in seconds.
  * @property {"clocks"} type
- * @property {(number | null)[]} left  The time left of each person; null for players.
+ * @property {(number | null)[]} left  The remaining time of each person; null for computer players.
  * @property {number | null} running  The seat whose clock is running.
- * @property {string} player  The player that takes the rest of a turn after the time has run out.
- * @property {number} seconds  The time at the beginning.
- * @property {number} increment  Added after each turn.
+ * @property {string} player  The player that completes a turn after the time has run out.
+ * @property {number} seconds  The initial time.
+ * @property {number} increment  The time added after each turn.
  *
  * @typedef {{title: string, text: string}} Section  A section of the rules.
  *
- * @typedef {object} Change  The next view in parts: text, or start and end of a range copied from the previous view's text.
+ * @typedef {object} Change  The next view in parts, each of which is a text, or the start and end of a range of the previous view's text.
  * @property {"change"} type
  * @property {(string | [number, number])[]} parts
  *
@@ -144,7 +144,8 @@
  *   | {type: "explain", spot: string} | {type: "rules"} | {type: "lesson"}
  *   | {type: "teach", number: number, action: number} | {type: "next"}
  *   | {type: "cancel"} | {type: "ping"}
- *   | {type: "stop"} | {type: "go"}) & {once?: string}} ToServer  The server handles messages with the same id `once` only once.
+ *   | {type: "stop"} | {type: "go"}) & {once?: string}} ToServer  The server handles several messages with the same id
+ * `once` only once.
  *
  * @typedef {object} Game  A game that can be played in a browser.
  * @property {string} name
@@ -152,11 +153,11 @@
  * @property {number[]} players
  * @property {{player: string, label: string, says: string}[]} levels
  * @property {string[]} others
- * @property {{player: string, label: string}[]} own  Players of installed packages, and networks of the data folder.
- * @property {string} substitute  The player that takes the rest of a turn after the time of a person has run out.
+ * @property {{player: string, label: string}[]} own  Players from installed packages, and networks from the data folder.
+ * @property {string} substitute  The player that completes a turn after a person's time has run out.
  * @property {boolean} lesson  Whether there is a guided game.
  * @property {{player: string, says: string, rating: number | null, low: number | null, high: number | null, games: number | null}[]} scale
- *   The levels by rating, from the weakest.
+ *   The levels by rating, weakest first.
  * @property {{name: string, label: string, says: string, type: "flag" | "several" | "one", choices: string[]}[]} options
  *
  * @typedef {object} Listed  A saved table.
@@ -169,14 +170,14 @@
  * @property {boolean} links
  * @property {boolean} over  Whether the game is over.
  *
- * @typedef {object} Place  A span of an uploaded text.
- * @property {number} start  Its first character, from 0.
+ * @typedef {object} Place  A span in an uploaded text.
+ * @property {number} start  Index of the first character, starting from 0.
  * @property {number} end
  * @property {number} line  From 1.
  * @property {number} column
  *
  * @typedef {{kind: "position", game: string, players: number}
- *   | {kind: "records", count: number, games: Brought[]}} Found  The contents of an upload.
+ *   | {kind: "records", count: number, games: Brought[]}} Found  The contents found in an upload.
  *
  * @typedef {object} Brought  A game in an upload.
  * @property {number} number  From 1.
@@ -201,7 +202,7 @@
  *
  * @typedef {{record: string, title: string, game: string, judges: string[]}
  *   & ({kind: "position", position: Position} | {kind: "record", film: any, players: string[], to_move: number | null})} Study
- *   A game has an animation for the viewer, and the seat to move at its end, null if it is over.
+ *   A game has an animation for the viewer, and the seat to move at its end, or null if it is over.
  *
  * @typedef {object} Judging  The progress of an evaluation.
  * @property {string} judge
@@ -209,7 +210,7 @@
  * @property {number} done
  * @property {number} total
  * @property {string} problem
- * @property {any} judgement  For the viewer of a game; an Opinion for a position; null until it is complete.
+ * @property {any} judgement  An evaluation for the game viewer, or an Opinion for a position; null until it is complete.
  */
 
 export {};

@@ -1,16 +1,16 @@
-/** A confirmation dialog. It overlays the page, so nothing moves under the pointer when it opens. */
+/** A confirmation dialog. It overlays the page, so that nothing moves under the pointer when it opens. */
 
 import { button, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").View} View */
 
-/** Milliseconds in which a repeated press does not answer the question that it opened. */
+/** Milliseconds during which a second press at the same position does not confirm. */
 const SETTLES = 400;
-/** Maximum distance in pixels between two presses at the same position. */
+/** Maximum distance in pixels at which two presses count as the same position. */
 const NEAR = 12;
 
-/** The last press: a key, or where the pointer was. */
+/** The last press, which is a key or a pointer position. */
 let pressed = { key: "", x: -1, y: -1 };
 addEventListener("keydown", (event) => (pressed = { key: event.code || event.key, x: -1, y: -1 }), true);
 addEventListener("pointerdown", (event) => (pressed = { key: "", x: event.clientX, y: event.clientY }), true);
@@ -21,8 +21,8 @@ export class Question {
 
   /**
    * @param {HTMLElement} box
-   * @param {() => void} changed  a question was opened or closed
-   * @param {() => void} leave  the focus must move elsewhere
+   * @param {() => void} changed  called when a question has been opened or closed
+   * @param {() => void} leave  called when the focus must move elsewhere
    */
   constructor(box, changed, leave) {
     this.box = box;
@@ -46,7 +46,7 @@ export class Question {
    * @param {Decision | null} about
    * @param {string} words
    * @param {() => void} does
-   * @param {(next: View) => boolean} [stands]  whether the question remains for another view
+   * @param {(next: View) => boolean} [stands]  whether the question remains open for another view
    */
   ask(about, words, does, stands = () => false) {
     this.#open = { about, yes: does, stands, by: pressed, at: performance.now() };
@@ -61,7 +61,7 @@ export class Question {
   }
 
   /**
-   * Return whether the question remains valid for another view.
+   * Return whether the question remains open for another view.
    *
    * @param {View} next
    */
@@ -69,7 +69,7 @@ export class Question {
     return this.#open?.stands(next) ?? false;
   }
 
-  /** Confirm, except by the second press of a double press that opened the question. */
+  /** Confirm, unless this is the second press of a double press that opened the question. */
   yes() {
     if (!this.#open) return;
     const { yes, by, at } = this.#open;

@@ -1,11 +1,11 @@
-/** The score sheet: the points of every seat by category. */
+/** The score sheet, with the points of every seat by category. */
 
 import { make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").View} View */
 
 /**
- * Fill the score sheet: a row for each category, a column for each seat.
+ * Fill the score sheet with a row per category and a column per seat.
  *
  * @param {HTMLElement} table
  * @param {View} view

@@ -5,7 +5,7 @@ import { make } from "./dom.js";
 /** @typedef {import("./protocol.js").Game["options"][number]} Option */
 
 /**
- * Return the fields of a game's options.
+ * Return the form fields for the options of a game.
  *
  * @param {Option[]} options
  */
@@ -37,10 +37,10 @@ function one(option) {
 }
 
 /**
- * Return the chosen options in the format of the server.
+ * Return the chosen options in the server's format.
  *
  * @param {Option[]} options
- * @param {FormData} data  of the form with the fields
+ * @param {FormData} data  data of the form that contains the fields
  */
 export function chosenOf(options, data) {
   /** @type {Record<string, boolean | string | string[]>} */

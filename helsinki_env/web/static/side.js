@@ -1,4 +1,4 @@
-/** The side panel: the players, the actions of this turn, and the log. */
+/** The side panel, with the players, the actions of the current turn, and the log. */
 
 import { button, make, showItems } from "./dom.js";
 
@@ -8,11 +8,11 @@ import { button, make, showItems } from "./dom.js";
 const RANKS = ["1st", "2nd", "3rd", "4th"];
 
 /**
- * Show the seats with their points, and their ranks once the game is over.
+ * Show the seats with their points and, once the game is over, their ranks.
  *
  * @param {HTMLElement} list
  * @param {View} view
- * @param {View | null} before  the previous view; points won since are marked
+ * @param {View | null} before  the previous view; points won since then are marked
  */
 export function showSeats(list, view, before) {
   list.replaceChildren(
@@ -33,7 +33,7 @@ export function showSeats(list, view, before) {
 }
 
 /**
- * Show the actions of this turn; those that can be undone are buttons that undo them.
+ * Show the actions of the current turn; those that can be undone are shown as undo buttons.
  *
  * @param {HTMLElement} list
  * @param {View} view
@@ -55,7 +55,7 @@ export function showTurn(list, view, undo) {
 }
 
 /**
- * Show the log, the latest turn first.
+ * Show the log, latest turn first.
  *
  * @param {HTMLElement} list
  * @param {View} view
@@ -92,7 +92,7 @@ export function showLog(list, view, takeBack) {
 }
 
 /**
- * Return the actions of others since a view as text for screen readers.
+ * Describe the actions of other seats since a given view, for screen readers.
  *
  * @param {View} view
  * @param {View | null} before

@@ -1,4 +1,4 @@
-/** The picture of the table with an overlay: clickable spots, and the tile that is being placed. */
+/** The picture of the table, with an overlay for clickable spots and the tile that is being placed. */
 
 import { makeSvg } from "./dom.js";
 import { TOKENS, rewrite } from "./lettering.js";
@@ -7,7 +7,7 @@ import { TOKENS, rewrite } from "./lettering.js";
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").View} View */
 
-/** Parts of a picture that stay in place; the page marks those that are new to the viewer. */
+/** Parts of a picture that stay in place; those that are new to the viewer are marked. */
 const LASTING = ["pavilion", "tile", "wild", "white", "superstructure", "used", "bonus"]
   .map((part) => `[data-part="${part}"]`)
   .join(",");
@@ -30,7 +30,7 @@ export class Stage {
   #turn = undefined;
   /** @type {View | null} */
   #view = null;
-  /** @type {Map<string, {x: number, y: number, element: Element}>} The tokens by their colors. */
+  /** @type {Map<string, {x: number, y: number, element: Element}>} The tokens, by color. */
   #tokens = new Map();
 
   /**
@@ -38,7 +38,7 @@ export class Stage {
    * @param {object} does
    * @param {(decisions: Decision[], x: number, y: number) => void} does.spot  called for a click on a spot, with the point on the page
    * @param {(x: number, y: number, event: PointerEvent) => void} does.move  called when the pointer moves, with the point in the picture
-   * @param {(x: number, y: number, event: PointerEvent) => void} does.press  called for a click outside of spots
+   * @param {(x: number, y: number, event: PointerEvent) => void} does.press  called for a click outside all spots
    * @param {() => void} does.leave
    * @param {(decision: Decision | null) => void} does.hover  called when the pointer enters or leaves a spot
    */
@@ -54,7 +54,7 @@ export class Stage {
    * Show a view.
    *
    * @param {View} view
-   * @param {boolean} quiet  whether to mark nothing as new, after an undo
+   * @param {boolean} quiet  whether to mark nothing as new, such as after an undo
    */
   show(view, quiet) {
     this.#view = view;
@@ -77,7 +77,7 @@ export class Stage {
   }
 
   /**
-   * Show the whole table, or a part of it.
+   * Show the whole table or a part of it.
    *
    * @param {Box | null} box
    * @param {Box | null} [below]  another part, shown below it as an image
@@ -100,9 +100,9 @@ export class Stage {
   /**
    * Highlight the clickable spots.
    *
-   * @param {Decision[]} decisions  those with spots
-   * @param {(decision: Decision) => string} keyOf  the key of a decision, for a label; may be empty
-   * @param {boolean} [arrow]  whether an arrow points at the first one
+   * @param {Decision[]} decisions  decisions that have spots
+   * @param {(decision: Decision) => string} keyOf  key of a decision, shown as a label; may be empty
+   * @param {boolean} [arrow]  whether to show an arrow that points at the first one
    */
   offer(decisions, keyOf, arrow = false) {
     this.#spots.replaceChildren();
@@ -154,7 +154,7 @@ export class Stage {
    *
    * @param {Decision[]} places
    * @param {Decision | null} meant
-   * @param {boolean} sure  whether only the confirmation is missing
+   * @param {boolean} sure  whether the position only needs to be confirmed
    */
   haunt(places, meant, sure) {
     const cells = new Set(places.flatMap((one) => one.covers));
@@ -169,7 +169,7 @@ export class Stage {
   }
 
   /**
-   * Yield a label near a tile with what it wins, where it covers neither the tile nor a coat of arms.
+   * Yield a label with the gains from a tile, placed near it where it hides as little as possible.
    *
    * @param {Decision | null} meant
    */
@@ -181,7 +181,7 @@ export class Stage {
     const [right, bottom] = [0, 1].map((axis) => Math.max(...boxes.map((box) => box[axis] + box[axis + 2])));
     const [width, height] = [11 * words.length + 20, 30];
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
-    /** @type {[number, number][]} The middle of the label. */
+    /** @type {[number, number][]} Possible centers of the label. */
     const places = [[x, top - 22], [x, bottom + 22], [right + width / 2 + 8, y], [left - width / 2 - 8, y], [x, top - 62], [x, bottom + 62]];
     const inside = places.map(([cx, cy]) => this.#inside(cx, cy, width, height));
     const [cx, cy] = inside.sort((a, b) => this.#hides(a, width, height, boxes) - this.#hides(b, width, height, boxes))[0];
@@ -192,7 +192,7 @@ export class Stage {
   }
 
   /**
-   * Move the middle of a label so that all of it is in sight.
+   * Move the center of a label so that the whole label is visible.
    *
    * @param {number} x
    * @param {number} y
@@ -209,7 +209,7 @@ export class Stage {
   }
 
   /**
-   * Return how much a label hides: the area of the tile, and of coats of arms, which count twice.
+   * Return how much a label hides: the area of the tile, plus twice the area of coats of arms.
    *
    * @param {[number, number]} middle
    * @param {number} width
@@ -232,10 +232,10 @@ export class Stage {
   }
 
   /**
-   * Mark a spot for the keyboard, or none.
+   * Mark the spot selected with the keyboard, or none.
    *
    * @param {string | null} name
-   * @returns {{x: number, y: number} | null}  its middle in the window
+   * @returns {{x: number, y: number} | null}  its center in the window
    */
   cursor(name) {
     for (const old of this.#ghost.querySelectorAll(".cursor")) old.remove();
@@ -248,7 +248,7 @@ export class Stage {
   }
 
   /**
-   * Return the legal actions of a spot.
+   * Return the legal actions at a spot.
    *
    * @param {string} name
    * @param {Decision[]} decisions
@@ -258,7 +258,7 @@ export class Stage {
   }
 
   /**
-   * Mark the spots of an action, or none.
+   * Mark the spots of an action, or no spots.
    *
    * @param {Decision | null} decision
    */
@@ -270,9 +270,9 @@ export class Stage {
   }
 
   /**
-   * Mark the spots of the selection.
+   * Mark the spots of the selected items.
    *
-   * @param {(id: number) => number | null} times  how often an action is selected; null: it is not part of selections
+   * @param {(id: number) => number | null} times  how often an action is selected; null if it is not part of a selection
    */
   pick(times) {
     for (const spot of /** @type {NodeListOf<SVGGElement>} */ (this.#spots.querySelectorAll(".spot"))) {
@@ -289,7 +289,7 @@ export class Stage {
   /**
    * @param {Iterable<string>} names
    * @param {string} kind
-   * @param {number} [rim]  distance inside the spots
+   * @param {number} [rim]  distance from the edges of the spots, inward
    */
   *#boxes(names, kind, rim = 2) {
     for (const name of names) {
@@ -328,7 +328,7 @@ export class Stage {
   }
 
   /**
-   * Move the token and the tile of the last action along their ways.
+   * Animate the token and the tile of the last action.
    *
    * @param {SVGSVGElement} svg
    * @param {View} view
@@ -353,7 +353,7 @@ export class Stage {
   }
 
   /**
-   * Call a function with the place of an event in the picture.
+   * Call a function with the position of an event in the picture.
    *
    * @param {MouseEvent} event
    * @param {(x: number, y: number, event: PointerEvent) => void} does
@@ -376,7 +376,7 @@ export class Stage {
 }
 
 /**
- * Return an arrow from above to a box.
+ * Return an arrow that points at a box from above.
  *
  * @param {Box} box
  */
@@ -387,7 +387,7 @@ function arrowAt([x, y, width, height]) {
 }
 
 /**
- * Return a token by its color, or nothing for another circle.
+ * Return the color and position of a token, or nothing for any other circle.
  *
  * @param {Element} circle
  * @returns {[string, {x: number, y: number, element: Element}][]}
@@ -399,10 +399,10 @@ function placeOf(circle) {
 }
 
 /**
- * Let a part of the picture slide into its place.
+ * Slide a part of the picture into place.
  *
  * @param {Element} part
- * @param {number} dx  where it comes from, in pixels of the picture
+ * @param {number} dx  horizontal offset of the start, in picture pixels
  * @param {number} dy
  */
 function slide(part, dx, dy) {

@@ -1,4 +1,4 @@
-/** The state of a tournament as text, tables and a chart of ratings. */
+/** The state of a tournament, as text, tables and a chart of ratings. */
 
 import { counted, make, makeSvg } from "./dom.js";
 
@@ -21,7 +21,7 @@ import { counted, make, makeSvg } from "./dom.js";
  * @property {number | null} seconds_left
  * @property {string} message
  *
- * @typedef {object} Rated  The results of a player; win rates are 0 to 1.
+ * @typedef {object} Rated  The results of a player; win rates are between 0 and 1.
  * @property {string} player
  * @property {number | null} rating
  * @property {number | null} low
@@ -44,7 +44,7 @@ import { counted, make, makeSvg } from "./dom.js";
  * @typedef {object} Figures
  * @property {number} games
  * @property {number} decks
- * @property {Rated[]} players  The best first.
+ * @property {Rated[]} players  Players, best first.
  * @property {Pair[]} pairs
  * @property {string | null} without  The reason why there are no ratings.
  * @property {string | null} reference  The player whose rating is zero.
@@ -70,7 +70,7 @@ function percent(share) {
 const signed = (value) => value.toFixed(0).replace(/^-0$/, "0").replace("-", "−");
 
 /**
- * Return an approximate duration.
+ * Format an approximate duration.
  *
  * @param {number} seconds
  */
@@ -81,7 +81,7 @@ export function duration(seconds) {
 }
 
 /**
- * Return the progress of a tournament.
+ * Describe the progress of a tournament.
  *
  * @param {Progress} one
  */
@@ -90,7 +90,7 @@ export function progressText(one) {
 }
 
 /**
- * Return the current state of a tournament.
+ * Describe the current state of a tournament.
  *
  * @param {Progress} one
  */
@@ -100,7 +100,7 @@ export function stateOf(one) {
 }
 
 /**
- * Return the table of the players.
+ * Return the table of players.
  *
  * @param {Figures} figures
  */
@@ -132,7 +132,7 @@ export function standingsTable(figures) {
 }
 
 /**
- * Return the table of pairs: how often the row player finished ahead of the column player.
+ * Return the table of pairs, which shows how often the row player finished ahead of the column player.
  *
  * @param {Figures} figures
  */
@@ -153,7 +153,7 @@ function pairCell(pair) {
   if (pair.low !== null && pair.high !== null) {
     cell.title = `${pair.player} ahead of ${pair.opponent}: ${percent(pair.low)} to ${percent(pair.high)} in ${counted(pair.games, "game")}`;
   }
-  // Blue above one half, orange below: color-blind users can distinguish them.
+  // Blue above one half and orange below, which color-blind users can distinguish.
   const strength = Math.abs(pair.ahead - 0.5) * 0.9;
   cell.style.backgroundColor = pair.ahead >= 0.5 ? `rgb(0 114 178 / ${strength})` : `rgb(230 120 0 / ${strength})`;
   return cell;
@@ -163,10 +163,10 @@ const ROW = 30;
 const FOOT = 26;
 
 /**
- * Return the chart of ratings with their intervals, best on top.
+ * Return a chart of the ratings with their intervals, best at the top.
  *
- * @param {Rated[]} players  each with a rating
- * @param {number} width  of the chart, in pixels
+ * @param {Rated[]} players  players, all of which have a rating
+ * @param {number} width  width of the chart in pixels
  */
 export function ratingsChart(players, width) {
   const height = ROW * players.length + FOOT;
@@ -215,7 +215,7 @@ function titled(text) {
 }
 
 /**
- * Return about `most` round numbers between two others.
+ * Return about `most` round numbers between two numbers.
  *
  * @param {number} low
  * @param {number} high

@@ -1,4 +1,4 @@
-/** The start page: create a table, or open a saved one. */
+/** The start page, for creating a table or opening a saved one. */
 
 import { ask, askPart, networkAddress } from "./access.js";
 import { analyzeButton } from "./apart.js";
@@ -44,7 +44,7 @@ const showChairs = () => chairs.show(chosen(), Number(players.value));
 const minutes = /** @type {HTMLInputElement} */ (byId("minutes"));
 const increment = /** @type {HTMLInputElement} */ (byId("increment"));
 
-/** Return the clock of the form; null: none. */
+/** Return the clock chosen in the form, or null if there is none. */
 function clock() {
   if (minutes.validity.badInput || increment.validity.badInput) throw new Error("Clock: expected a number of minutes and a number of seconds");
   return minutes.value ? { minutes: Number(minutes.value), increment: Number(increment.value) } : null;

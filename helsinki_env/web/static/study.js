@@ -1,4 +1,4 @@
-/** The page that analyzes a game or position. */
+/** The page for analyzing a game or position. */
 
 import { Viewer } from "../viewer/viewer.js";
 import { ask } from "./access.js";

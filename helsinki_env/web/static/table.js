@@ -1,4 +1,4 @@
-/** The page of a table: shows its views and sends the user's actions. */
+/** The page of a table, which shows its views and sends the user's actions. */
 
 import { ask, key } from "./access.js";
 import { Advice } from "./advice.js";
@@ -35,26 +35,26 @@ import { Teaching } from "./teaching.js";
 const ARROWS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
 /** @type {Record<Direction, [number, number]>} */
 const STEPS = { left: [-1, 0], right: [1, 0], up: [0, -1], down: [0, 1] };
-/** Kinds of actions that are selected in any order; consecutive ones are undone together. */
+/** Kinds of actions that can be selected in any order; consecutive actions of such a kind are undone together. */
 const TOGETHER = ["TAKE", "PAY", "ROOF", "DISCARD"];
-/** Milliseconds after which the page shows that a message is unconfirmed. */
+/** Milliseconds after which an unconfirmed message is indicated. */
 const PATIENCE = 300;
 
 const isNarrow = () => globalThis.matchMedia?.("(max-width: 900px)").matches ?? innerWidth <= 900;
 
 /** @type {View | null} */
 let view = null;
-/** The number of actions taken when the page sent its last action. */
+/** Number of actions taken at the time when the page last sent an action. */
 let sent = -1;
-/** Whether the last pointer was not a mouse; then the first touch selects and the second one confirms. */
+/** Whether the last pointer was not a mouse; in that case, the first touch selects and the second one confirms. */
 let touching = false;
-/** The start time of the computing player, by this page's clock. */
+/** Time when the acting computer player started, by this page's clock. */
 let began = 0;
-/** Whether the connection was lost: the table may be in another position with the same number of actions. */
+/** Whether the connection was lost; the table may be in a different position with the same number of actions. */
 let stale = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let impatient;
-/** @type {HTMLElement | null} The focused element before the connection was lost; disabled buttons lose the focus. */
+/** @type {HTMLElement | null} The focused element before the connection was lost; disabled buttons lose focus. */
 let focusedBefore = null;
 let looks = recall("look", isNarrow() ? "follow" : "all");
 
@@ -121,7 +121,7 @@ const help = new Help(
   (message) => connection.send(message),
   (text) => (byId("said").textContent = text),
 );
-/** @type {string | null} The spot that the arrow keys have reached. */
+/** @type {string | null} The spot selected with the arrow keys. */
 let cursor = null;
 const confirms = /** @type {HTMLInputElement} */ (byId("confirm"));
 const pace = /** @type {HTMLSelectElement} */ (byId("pace"));
@@ -130,7 +130,7 @@ const name = decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
 const practice = new Practice(
   name,
   (message) => {
-    // Another exercise may have the same number of actions.
+    // A different exercise may have the same number of actions.
     stale = true;
     view = null;
     connection.send(message);
@@ -182,7 +182,7 @@ function showLine(there) {
   switchButtons();
 }
 
-/** Enable the buttons that need a connection while there is one. */
+/** Enable or disable the buttons that need a connection. */
 function switchButtons() {
   const all = "#act button, #curtain button, #log button, #here, .deeper button";
   for (const one of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(all))) {
@@ -195,7 +195,7 @@ function switchButtons() {
   showPicking();
 }
 
-/** @param {boolean} something  Whether a message is unconfirmed; shown after a delay. */
+/** @param {boolean} something  whether a message is unconfirmed, which is shown after a delay */
 function showWaiting(something) {
   clearTimeout(impatient);
   if (!something) document.body.classList.remove("waiting");
@@ -203,7 +203,7 @@ function showWaiting(something) {
 }
 
 /**
- * Send a message that changes the table; after a reconnect it is sent again if the table is unchanged.
+ * Send a message that changes the table; after a reconnect, it is sent again if the table is unchanged.
  *
  * @param {ToServer} message
  * @param {(now: View) => boolean} [still]  whether to send it again
@@ -223,7 +223,7 @@ function act(message, still) {
 }
 
 /**
- * Distinguishes positions with the same number of actions.
+ * Return a key that distinguishes positions with the same number of actions.
  *
  * @param {View} of
  */
@@ -315,7 +315,7 @@ function show(next) {
 }
 
 /**
- * Show the possible actions; a lesson leaves only one.
+ * Show the legal actions; in a lesson, show only one.
  *
  * @param {View} now
  */
@@ -361,7 +361,7 @@ function showPlayer(now) {
   const kind = now.done ? "done" : now.paused ? "paused" : now.thinking && !now.seats[now.seat].human ? "thinking" : "";
   began = Date.now() - 1000 * (now.thinking?.seconds ?? 0);
   row.hidden = !kind;
-  // A replaced button would miss a click in progress.
+  // Keep existing buttons, because a replaced button would miss a click in progress.
   if (row.dataset.kind === kind) return;
   row.dataset.kind = kind;
   if (!kind) return row.replaceChildren();
@@ -381,7 +381,7 @@ function showPlayer(now) {
 }
 
 /**
- * Return what begins another game after this one.
+ * Return the elements that start another game after this one.
  *
  * @param {View} now
  */
@@ -426,7 +426,7 @@ function showCurtain(now) {
 function decide(decision) {
   closeMenu();
   if (!view || sent === view.number) return;
-  if (question.open && question.about === decision) return; // the question is open already
+  if (question.open && question.about === decision) return; // the question is already open
   question.drop();
   if (picking.has(decision.id)) return pick(decision);
   const { number } = view;
@@ -445,7 +445,7 @@ function decide(decision) {
 }
 
 /**
- * Return the irreversible effect of an action.
+ * Describe the irreversible effect of an action.
  *
  * @param {{ends: boolean, reveals: boolean}} what
  */
@@ -453,7 +453,7 @@ const outcome = ({ ends, reveals }) =>
   reveals ? "This reveals hidden cards and cannot be undone." : ends ? "This ends your turn." : "";
 
 /**
- * Add it to the selection, or remove it.
+ * Add an action to the selection, or remove it.
  *
  * @param {Decision} decision
  */
@@ -478,7 +478,7 @@ function showPicking() {
   byId("means").textContent = says.filter(Boolean).join(" ");
 }
 
-/** Send the selection in the order of the rules. */
+/** Send the selection in the order that the rules require. */
 function confirmPicked() {
   if (!view || !picking.complete || sent === view.number) return;
   const { number } = view;
@@ -490,7 +490,7 @@ function confirmPicked() {
   else send();
 }
 
-/** @param {number} to  Number of the first undone action; selections are undone together. */
+/** @param {number} to  number of the first action to undo; selections are undone as a whole */
 function undo(to) {
   question.drop();
   if (!view || view.undo === null) return;
@@ -500,7 +500,7 @@ function undo(to) {
   act({ type: "undo", number: view.number, to });
 }
 
-/** Remove the item selected last; without one, undo the last action. */
+/** Remove the last selected item; if there is none, undo the last action. */
 function undoLast() {
   if (!picking.count) return undo((view?.number ?? 0) - 1);
   picking.back();
@@ -515,7 +515,7 @@ function askTakeBack(taken) {
   const isThere = (/** @type {View} */ next) =>
     next.log.some((one) => one.number === taken.number && one.words === taken.words);
   const does = () => view && act({ type: "takeback", number: view.number, to: taken.number }, isThere);
-  // At the user's turn, Enter and clicks have another meaning, so the question closes.
+  // When the user's turn begins, Enter and clicks change their meaning, so close the question.
   question.ask(null, words, does, (next) => !next.decisions.length && isThere(next));
 }
 
@@ -547,7 +547,7 @@ function aim(x, y) {
 }
 
 /**
- * Whether a tile is to be placed and a point is on the board for it.
+ * Return whether a tile must be placed and a point is on the board for it.
  *
  * @param {number} x
  * @param {number} y
@@ -558,7 +558,7 @@ function isOwnBoard(x, y) {
 }
 
 /**
- * Explain what is at a point of the picture, and why it cannot be used.
+ * Explain the spot at a point in the picture, and why it cannot be used.
  *
  * @param {number} x
  * @param {number} y
@@ -571,7 +571,7 @@ function explain(x, y, event) {
 }
 
 /**
- * Explain the next part of the picture in a direction.
+ * Explain the next spot in a direction.
  *
  * @param {Direction} direction
  */
@@ -627,7 +627,7 @@ function choose(id) {
   look();
 }
 
-/** Put the buttons for the current tile next to Undo on narrow screens, where one bar at the lower edge has all of them. */
+/** On narrow screens, move the buttons for the current tile next to Undo, into a single bar at the bottom. */
 function arrange() {
   const sheet = byId("placing");
   if (isNarrow()) byId("undo").before(sheet);
@@ -636,10 +636,10 @@ function arrange() {
 }
 
 /**
- * Open a menu with the actions of a spot.
+ * Open a menu with the actions at a spot.
  *
  * @param {Decision[]} decisions
- * @param {number} x  of the page
+ * @param {number} x  position on the page
  * @param {number} y
  */
 function openMenu(decisions, x, y) {
@@ -655,7 +655,7 @@ function closeMenu() {
   byId("menu").hidden = true;
 }
 
-/** @param {string} text  error message; empty: hide it */
+/** @param {string} text  error message; an empty text hides it */
 function complain(text) {
   byId("error").hidden = !text;
   byId("error").textContent = text;
@@ -711,7 +711,7 @@ function pressed(event) {
 }
 
 /**
- * Take the action of a spot, offer its actions, or explain it.
+ * Take the only action at a spot, offer its actions in a menu, or explain it.
  *
  * @param {string} spot
  */
@@ -739,8 +739,8 @@ function steer(how) {
 }
 
 /**
- * Elements that ignore the second click of a double click, because another element may be under the pointer by then.
- * Items of a selection are harmless: they send nothing.
+ * Elements that ignore the second click of a double click, because a different element may be under the pointer then.
+ * Items of a selection are exempt, because they send nothing.
  */
 const ONCE = ".choice:not([aria-pressed]), .spot:not([data-pick]), #armed button, #here, #settle, #undo, #turn button, #log button, #player button, #curtain button";
 
@@ -779,7 +779,7 @@ byId("picture").addEventListener("click", (event) => {
   if (/** @type {Element} */ (event.target).closest(".below")) choose("own");
 });
 byId("picture").addEventListener("contextmenu", (event) => {
-  // A long touch: it explains what is there instead of using it.
+  // A long touch explains a spot instead of using it.
   if (!touching || !view) return;
   event.preventDefault();
   stage.locate(event, (x, y, at) => explain(x, y, at));

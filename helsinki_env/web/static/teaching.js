@@ -1,23 +1,23 @@
-/** The teaching mode: an action that loses much of the win probability is questioned before it counts. */
+/** The teaching mode, in which actions that greatly reduce the win probability must be confirmed. */
 
 import { keep, recall } from "./kept.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").ToServer} ToServer */
 
-/** Regret, in win probability, from which an action is questioned. */
+/** Minimum regret, in win probability, at which an action must be confirmed. */
 const WEAK = 0.05;
-/** Milliseconds after which an action counts without an evaluation. */
+/** Milliseconds to wait for an evaluation before taking the action without it. */
 const PATIENCE = 4000;
 
 export class Teaching {
-  /** @type {{number: number, decision: Decision, anyway: () => void, fine: () => void} | null} The action that is checked. */
+  /** @type {{number: number, decision: Decision, anyway: () => void, fine: () => void} | null} The action being checked. */
   #about = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #clock;
 
   /**
-   * @param {HTMLInputElement} wanted  whether the mode is on
+   * @param {HTMLInputElement} wanted  checkbox that enables the mode
    * @param {(message: ToServer) => void} send
    * @param {(decision: Decision, words: string, does: () => void) => void} question
    */
@@ -32,11 +32,11 @@ export class Teaching {
   /**
    * Check an action.
    *
-   * @param {boolean} exempt  whether it needs no check
-   * @param {number} number  of actions taken
+   * @param {boolean} exempt  whether the action needs no check
+   * @param {number} number  number of actions taken
    * @param {Decision} decision
-   * @param {() => void} anyway  takes a weak action after all
-   * @param {() => void} fine  takes an action that is not weak
+   * @param {() => void} anyway  takes the action although it is weak
+   * @param {() => void} fine  takes the action if it is not weak
    */
   check(exempt, number, decision, anyway, fine) {
     this.drop();
@@ -46,7 +46,7 @@ export class Teaching {
     this.send({ type: "teach", number, action: decision.id });
   }
 
-  /** Forget the action that is checked. */
+  /** Cancel the check in progress. */
   drop() {
     this.#done();
   }

@@ -10,7 +10,7 @@ import { duration, pairsTable, ratingsChart, standingsTable, stateOf } from "./s
 /** @typedef {import("./standings.js").LatestGame} LatestGame */
 /** @typedef {Progress & {figures: Figures | null, latest: LatestGame[]}} Standing */
 
-/** Milliseconds between two requests: while games are played, and otherwise. */
+/** Milliseconds between requests, while games are played and at other times. */
 const SOON = 1000;
 const LATER = 4000;
 
@@ -20,9 +20,9 @@ const path = `/api/tournaments/${encodeURIComponent(name)}`;
 /** @type {Standing | null} */
 let shown = null;
 let timer = 0;
-/** Whether it is being deleted; then the page stops polling. */
+/** Whether the tournament is being deleted; if so, the page stops polling. */
 let leaving = false;
-/** The games that are listed, as JSON. */
+/** The listed games, as JSON. */
 let listed = "";
 
 /**
@@ -133,7 +133,7 @@ function show(now) {
   showLatest(now.latest);
 }
 
-/** Request the state, show it, and request it again later. */
+/** Request and show the state, and schedule the next request. */
 async function refresh() {
   clearTimeout(timer);
   if (leaving) return;
@@ -148,7 +148,7 @@ async function refresh() {
       if (!shown) write("state", "This tournament cannot be shown");
       return complain(problem);
     }
-    write("line", "The server does not respond; trying again …"); // it may come back
+    write("line", "The server does not respond; trying again …"); // it may become available again
   }
   const soon = shown === null || active(shown) || (shown.figures?.games ?? 0) !== shown.done;
   timer = setTimeout(refresh, soon ? SOON : LATER);

@@ -1,4 +1,4 @@
-/** The start page of tournaments: start one, or open a saved one. */
+/** The tournaments page, for starting a tournament or opening a saved one. */
 
 import { ask } from "./access.js";
 import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
@@ -17,7 +17,7 @@ const seats = /** @type {HTMLSelectElement} */ (byId("seats"));
 const wanted = /** @type {HTMLInputElement} */ (byId("games"));
 
 const MOST_PLAYERS = 8;
-/** Minimum number of deals on the server: intervals come from the variation between deals. */
+/** Minimum number of deals that the server accepts, because intervals are based on the variation between deals. */
 const MIN_DEALS = 2;
 
 const chosen = () => games.find((one) => one.name === game.value) ?? games[0];
@@ -47,7 +47,7 @@ function player(name, label, checked) {
 }
 
 /**
- * Return the number of ways to choose k of n.
+ * Return the number of ways to choose k out of n.
  *
  * @param {number} n
  * @param {number} k
@@ -58,7 +58,7 @@ function choose(n, k) {
   return ways;
 }
 
-/** Show the number of games: complete rounds in which all line-ups play in all rotations of the seats. */
+/** Show the number of games, in complete rounds in which all line-ups play in all seat rotations. */
 function showCount() {
   const players = who().length;
   const there = Number(seats.value);
@@ -68,7 +68,7 @@ function showCount() {
     byId("count").textContent = `Choose 2 to ${MOST_PLAYERS} players; ${players} ${players === 1 ? "is" : "are"} chosen.`;
     return;
   }
-  // With fewer players than seats, some players have several seats: distribute the seats beyond one for each.
+  // With fewer players than seats, each player has at least one seat; count the distributions of the remaining seats.
   const lineups = players >= there ? choose(players, there) : choose(there - 1, players - 1);
   const decks = Math.max(MIN_DEALS, Math.ceil(wanted.valueAsNumber / (lineups * there)));
   const words = lineups === 1 ? "one line-up" : `${lineups} line-ups`;
