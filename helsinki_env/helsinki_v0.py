@@ -51,8 +51,8 @@ and `infos[agent]["illegal_action"]` contains the message. The first illegal act
 `illegal_action="raise"`, an illegal action raises `IllegalActionError`, which names the action, the phase and the legal
 actions. The game is left unchanged.
 
-**Reset.** `reset(seed=s)` deals the game of `HelsinkiGame(config, seed=s)`. `reset()` without a seed deals the next
-game of the same series, so one seed determines a whole series of games. `reset(options=...)` accepts `covered`,
+**Reset.** `reset(seed=s)` deals the same game as `HelsinkiGame(config, seed=s)`. `reset()` without a seed deals the
+next game of the same series, so one seed determines a whole series of games. `reset(options=...)` accepts `covered`,
 `denied` and `dry_roads`, which also apply to later games. The number of players is fixed.
 
 **Copies.** `copy.copy`, `copy.deepcopy`, `pickle` and the faster `clone()` copy a game in progress, including its

@@ -1,4 +1,4 @@
-"""Both games for OpenSpiel: importing this module registers `helsinki` and `copenhagen` with pyspiel.
+"""OpenSpiel versions of both games: importing this module registers `helsinki` and `copenhagen` with pyspiel.
 
     import pyspiel
     import helsinki_env.openspiel
@@ -88,7 +88,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
 
     Attributes:
         spec: specification of the game. config: game configuration.
-        deals: number of deals that the chance node chooses from.
+        deals: number of deals from which the chance node chooses.
         first_seed: seed of the first deal; the other deals have consecutive seeds.
         history: number of actions in the information state tensor; 0 means that there is no such tensor.
 
@@ -203,7 +203,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         return legal
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return all deals with equal probabilities."""
+        """Return all deals, with equal probabilities."""
         deals = self.get_game().max_chance_outcomes()
         return [(deal, 1 / deals) for deal in range(deals)]
 

@@ -1,4 +1,4 @@
-"""Batches of games in tensors, on a GPU or CPU: one class per game."""
+"""Tensor batches of games on a GPU or CPU, with one class per game."""
 
 from __future__ import annotations
 

@@ -82,10 +82,10 @@ def evaluate_against(
     Args:
         player: player to evaluate, in one seat of each game.
         game: game configuration.
-        opponents: names of the opponents; one opponent plays all other seats.
+        opponents: names of the opponents; in each game, one opponent plays all other seats.
         players: player counts.
         games: number of games per opponent and player count.
-        seed: random seed of the deals.
+        seed: random seed for the deals.
         make: function that creates a player from its name and a game configuration.
 
     Returns:
@@ -143,7 +143,7 @@ class _Pairing:
     def play(self, deals: npt.NDArray[np.int64], other_boards: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
         """Return the win rate of the first player for each deal, float64 (D,).
 
-        `deals` are indices, int64 (D,); `other_boards`, bool (D,), selects the deals with disabled actions.
+        `deals` contains deal indices, int64 (D,); `other_boards`, bool (D,), marks the deals with disabled actions.
         """
         times, seats = self.seating.shape
         deal, seating = deals.repeat(times), np.tile(self.seating, (len(deals), 1))

@@ -1,4 +1,4 @@
-"""Proximal policy optimization on all seats of parallel games, with action masks.
+"""Proximal policy optimization with action masks, on all seats of parallel games.
 
 One policy plays all seats; in some games an opponent plays all seats except one. Each seat learns from its own
 trajectory (`helsinki_env.training.values`). A copy of the network plays the next rollout while the network learns from
@@ -94,12 +94,12 @@ class PPOConfig:
 
 
 class SelfPlayPhase(PhaseCounters, Generic[NetworkT, StageT, OpponentT]):
-    """Base class of the self-play phases.
+    """Base class for self-play phases.
 
     Args:
         network: network to train.
         stage: collector that plays the rollouts.
-        config: settings of PPO.
+        config: PPO settings.
         seed: random seed.
         opponent: function that returns the opponent of a rollout, given its number.
         fast: whether to compute in bfloat16.
@@ -152,7 +152,7 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Player]):
         self.playing.load_state_dict(self.network.state_dict())
 
     def update(self) -> Progress:
-        """Learn from one rollout while a thread plays the next."""
+        """Train on one rollout while a thread plays the next one."""
         began = time.perf_counter()
         if self._next is None:
             self._play()
@@ -270,7 +270,7 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Player]):
 
 
 class _NoOpponent:
-    """Placeholder for games without opponents."""
+    """Placeholder used as the opponent if there are no opponents."""
 
     name = "none"
 

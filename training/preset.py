@@ -72,17 +72,17 @@ class Preset:
         learner: "judge", a network that evaluates positions at the end of a turn, trained with games on the CPU; or
             "plain", a network whose only input is the observation, trained by self-play on the device of the games
             (`helsinki_env.training.gpu`).
-        network: size of the network.
-        pretraining: settings of supervised pretraining on games of the heuristic.
-        ppo: settings of self-play.
-        search: settings of search targets.
+        network: network size.
+        pretraining: settings for supervised pretraining on games of the heuristic.
+        ppo: settings for self-play.
+        search: settings for search targets.
         opponents: baselines in the opponent pool, in addition to past versions; empty for a plain network.
         start: initial network: "net" for the bundled network, or the PATH in ``net:PATH``; default: random weights.
         against: target player of a best response (see `best_response_to`); default: none.
-        promotion: settings of the promotion test.
-        evaluation: settings of the evaluation.
+        promotion: settings for the promotion test.
+        evaluation: settings for evaluation.
         minutes: time limit in minutes; a stopped run can be resumed.
-        precision: "float32", "bfloat16", or "auto": bfloat16 if the hardware supports it.
+        precision: "float32", "bfloat16", or "auto", which means bfloat16 if the hardware supports it.
     """
 
     rules: str = field(default_factory=lambda: default_spec().name)
@@ -188,7 +188,7 @@ class Preset:
 
         Args:
             rules: name of the game.
-            name: name of the preset, for the error message.
+            name: name of the preset, used in error messages.
 
         Raises:
             PresetError: if the game lacks a feature that the preset uses; the message lists the presets for the game.

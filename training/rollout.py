@@ -131,7 +131,8 @@ class RolloutCollector:
     def play(self, network: Network, opponent: Player, steps: int, number: int, fast: bool) -> Rollout:
         """Play T steps of every game.
 
-        `opponent` plays the other seats in fixed-opponent games. Seed and `number` determine all random draws.
+        `opponent` plays the other seats in fixed-opponent games. All random draws are determined by the seed and
+        `number`.
         """
         generator = torch.Generator("cpu").manual_seed(self.seed * 1_000_003 + number)
         rng = np.random.default_rng([self.seed, number])

@@ -1,6 +1,6 @@
 """Training runs, which consist of pretraining, self-play with evaluations and promotion tests, and a final evaluation.
 
-Files of a run folder:
+Files in a run folder:
 
 - ``best.safetensors``: the network that last passed the promotion test, or the strongest evaluated network of a best
   response; the player ``net:FOLDER`` uses it. ``latest.safetensors``: the network at the last evaluation. ``past/``:
@@ -395,7 +395,7 @@ def _commit() -> str:
     """Return the commit of the source tree, or an empty string outside a repository."""
     try:
         result = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],  # the user's git
+            ["git", "rev-parse", "--short=12", "HEAD"],  # git from the user's PATH
             cwd=Path(__file__).parent,
             capture_output=True,
             text=True,

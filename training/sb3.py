@@ -77,7 +77,7 @@ class GamesVecEnv(VecEnv):
     Masks come from ``env_method("action_masks")``, as `MaskablePPO` expects: one bool (A,) array per game, never all
     False. Every step returns new arrays.
 
-    The info of a game is empty until the game ends. Then it contains:
+    The info dict of a game is empty until the game ends. At the end, it contains:
 
     - ``terminal_observation``: the learner's observation of the finished game, float32 (F,);
     - ``TimeLimit.truncated``: always False;

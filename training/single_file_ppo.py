@@ -136,8 +136,8 @@ class Agent(nn.Module):
         """Return the policies for B rows over all actions, and the values of these rows, (B,)."""
         seats, table = torch.as_tensor(inputs.seats), torch.as_tensor(inputs.table)
         features = self.body(torch.cat([seats.flatten(1), table], 1).float() / 8)
-        rating, value = self.actor(features).squeeze(1), self.critic(features).squeeze(1)  # of N afterstates
-        # C legal actions: their rows, ids, and the indices of their afterstates.
+        rating, value = self.actor(features).squeeze(1), self.critic(features).squeeze(1)  # (N,) each
+        # Rows, ids and afterstate indices of the C legal actions.
         row, action = torch.as_tensor(inputs.row), torch.as_tensor(inputs.action).long()
         position = torch.as_tensor(inputs.position)
         logits = torch.full((len(inputs), self.num_actions), -1e9)
@@ -175,7 +175,7 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     writer = SummaryWriter(args.tensorboard) if args.tensorboard else None
 
-    # Storage of one rollout.
+    # Storage for one rollout.
     shape = (args.num_steps, args.num_envs)
     actions = torch.zeros(shape, dtype=torch.int64)
     logprobs, rewards, dones, values = (torch.zeros(shape) for _ in range(4))

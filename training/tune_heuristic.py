@@ -31,7 +31,7 @@ from helsinki_env.utils.terminal import prepare_output
 
 __all__ = ["points_lead", "tune_weights"]
 
-#: Number of generations between replacements of the reference weights.
+#: Number of generations after which the reference weights are replaced.
 _REPLACE = 5
 
 
@@ -76,7 +76,7 @@ def tune_weights(
     """Tune the weights of a heuristic and return them.
 
     Args:
-        start: initial weights; default: those of the game's heuristic.
+        start: initial weights; default: the weights of the game's heuristic.
         game: game configuration; default: the default game.
         generations: maximum number of generations.
         minutes: time in minutes after which no new generation is started.

@@ -1,4 +1,4 @@
-"""PettingZoo AEC environment for any game; each game has its own module, such as `helsinki_v0`.
+"""PettingZoo AEC environment for any game; each game has a module of its own, such as `helsinki_v0`.
 
 A step is one call of compiled code, which applies the action and writes the mask and observation of the next agent.
 The environment checks that actions are legal; `OrderEnforced` adds PettingZoo's check of the call order.
@@ -54,7 +54,7 @@ CHANGING = (*DICTS, "agents", "agent_selection", "config", "_skip_agent_selectio
 
 
 class AfterReset:
-    """An attribute that exists only after the first reset, which sets it on the instance.
+    """Attribute that exists only after the first reset, which sets it on the instance.
 
     Using a `__getattr__` method instead would slow down every attribute access.
     """
@@ -134,9 +134,9 @@ def _is_reward(value: object) -> bool:
     return number and bool(-_MOST_REWARD < value < _MOST_REWARD)  # type: ignore[operator]  # it is a number
 
 
-#: Upper bound of rewards.
+#: Upper bound on rewards.
 _MOST_REWARD = 1e6
-#: Per-agent attributes: a function that checks a value, given `_over`, and a description of valid values.
+#: Per-agent attributes, with a function that checks a value given `_over`, and a description of valid values.
 _KINDS: dict[str, tuple[Callable[[object, object], bool], str]] = {
     "terminations": (lambda value, over: value is over, "the value of _over"),
     "truncations": (lambda value, over: value is False, "False"),
@@ -443,7 +443,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
 
     @property
     def game(self) -> Any:
-        """A copy of the current game, to inspect, search or save."""
+        """A copy of the current game to inspect, search or save."""
         self._check_dealt()
         return self.game_spec.game._from_valid_state(self.config, self._states[0])
 

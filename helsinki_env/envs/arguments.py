@@ -22,7 +22,7 @@ Observation = dict[str, npt.NDArray[np.int8]]
 
 
 def spaces(ids: int, features: int) -> tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete]:
-    """Return the observation space and the action space of one game with `ids` actions and `features` entries."""
+    """Return the observation and action spaces of one game with `ids` actions and `features` observation entries."""
     box = gymnasium.spaces.Box
     return (
         gymnasium.spaces.Dict(

@@ -48,10 +48,10 @@ StepResult = tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_], 
 class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     """Base class for a batch of games, with configuration, seeds, episodes and resets. Subclasses define the step.
 
-    `states` are the records of the games, (B,), for tools. TorchRL reads `autoreset_mode`.
+    `states` contains the game records, (B,), for tools. `autoreset_mode` is read by TorchRL.
     """
 
-    #: Value of every action mask entry of a finished game.
+    #: Value of all entries in the action mask of a finished game.
     _final_mask = 0
     #: Mutable arrays, by their names in `get_state`.
     _saved = {"states": "states", "runs": "_runs"}  # noqa: RUF012  # constant
@@ -221,7 +221,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return self.config.replace(**options), episodes
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
-        """Deal the chosen games and return what `reset` returns."""
+        """Deal the chosen games and return observations and info, like `reset`."""
         raise NotImplementedError
 
     def _actions(self, actions: npt.ArrayLike, name: str = "actions") -> npt.NDArray[np.int64]:
@@ -267,7 +267,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     def _info(
         seats: npt.NDArray[np.int64], mask: npt.NDArray[np.int8], present: npt.NDArray[np.bool_]
     ) -> dict[str, Any]:
-        """Return per-game info entries, (B,) and (B, A), and the games that they apply to, bool (B,)."""
+        """Return per-game info entries, (B,) and (B, A), and a mask of the games to which they apply, bool (B,)."""
         return {"seat": seats, "_seat": present, "action_mask": mask, "_action_mask": present}
 
     def render(self) -> tuple[Any, ...] | None:
@@ -281,7 +281,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return self.game_spec.draw(self.game(b), mode, viewer=self._viewer(b), width=self.render_width)
 
     def _viewer(self, b: int) -> int | None:
-        """Return the seat whose view a drawing shows; None shows all cards."""
+        """Return the seat from which a drawing is shown, or None to show all cards."""
         return None
 
     # not part of the Gymnasium API
@@ -294,7 +294,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return self.game_spec.game._from_valid_state(self.game_spec.config_of(self.config, state), state)
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
-        """Return the current observation of the given seat of each game, int8 (B, F); `seats` int (B,)."""
+        """Return the current observation of a given seat in each game, int8 (B, F); `seats` is int (B,)."""
         viewers = self._actions(seats, "seats")
         outside = (viewers < 0) | (viewers >= self.states["players"])
         if outside.any():

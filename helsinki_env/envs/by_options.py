@@ -1,7 +1,7 @@
 """Environments for a specific game, which accept its configuration options as keyword arguments.
 
-`helsinki_v0`, `copenhagen_v0` and `torch_envs` derive the environments of each game from these classes. A subclass sets
-`game_spec`, and declares its constructor with `EnvOptions` for type checkers.
+`helsinki_v0`, `copenhagen_v0` and `torch_envs` derive the environments for each game from these classes. A subclass
+sets `game_spec` and declares its constructor with `EnvOptions` for type checkers.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class OptionsAECEnv(GameAECEnv, Generic[ConfigT, GameT]):
 
     @property
     def game(self) -> GameT:
-        """A copy of the current game, to inspect, search or save."""
+        """A copy of the current game to inspect, search or save."""
         game: GameT = super().game
         return game
 

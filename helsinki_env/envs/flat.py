@@ -37,9 +37,9 @@ Flat = npt.NDArray[np.int8]
 
 
 def flatten(env: Any) -> Any:
-    """Wrap an environment of this package so that observation and mask are one vector, int8 (F + A,).
+    """Wrap an environment of this package so that observation and mask form one vector, int8 (F + A,).
 
-    The first F entries are the observation, the last A entries the mask. Batches have one row per game, (B, F + A).
+    The first F entries are the observation and the last A entries the mask. Batches have one row per game, (B, F + A).
     ``final_obs`` of a batch in SAME_STEP mode is flat as well.
 
     Args:

@@ -30,10 +30,10 @@ _OPTIONS_STREAM = np.uint64(1 << 63)
 PREFETCH_DISTANCE = 2
 prefetch_state, prefetch_mask = prefetcher(16), prefetcher(9)
 
-#: One row per game: its random stream.
+#: Random stream of a game; one row per game.
 RUN = np.dtype((np.record, np.dtype([("seed", np.uint64), ("stream", np.uint64), ("episode", np.uint64)], align=True)))
 
-#: One row per game: the kernel's report about a step.
+#: Report of the kernel about a step; one row per game.
 REPORT = np.dtype(
     (
         np.record,
@@ -60,7 +60,7 @@ class Games(NamedTuple):
     tables: Any  # (1,)
     states: Any  # (B,)
     runs: Any  # (B,)
-    setup: Any  # one record for all games, or one for each
+    setup: Any  # one record for all games, or one per game
     drawn: Any  # (1,)
 
 
@@ -76,7 +76,7 @@ class Views(NamedTuple):
 class Results(NamedTuple):
     """Results of a step; written by the kernels."""
 
-    rewards: Any  # of the seat that acted, or of the learner, float32 (B,)
+    rewards: Any  # reward of the seat that acted, or of the learner, float32 (B,)
     ended: Any  # bool (B,)
     reports: Any  # (B,)
     last: Any  # last observations of the games that ended, int8 (B, F), in SAME_STEP mode

@@ -6,7 +6,7 @@
     >>> obs, reward, terminated, truncated, info = env.step(obs["action_mask"].argmax())
 
 In a step, the learner takes one action; then the opponents act until the learner acts next or the game is over.
-Opponents observe only their own seats, as the learner does.
+Like the learner, opponents observe only the position from their own seats.
 
 An opponent is a player name for `helsinki_env.agents.registry.make_player`, a player object, or a function
 ``act(observation, action_mask, keys)``. The function gets one row per game in which the opponent acts, int8 (rows, F)
@@ -153,7 +153,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
         config: configuration of the game to play.
         opponents: one opponent for all other seats, or a list with one per seat, clockwise from the learner; see the
             module docstring.
-        seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
+        seat: the learner's seat: a number, "rotate" (the next seat in each game), or "random" (drawn for each game).
         illegal_action: effect of an illegal action. "penalize": that game ends with reward -1 (-100 with reward
             "margin"), ``info["illegal_action"]`` bool (B,) marks it, and the first illegal action also triggers a
             warning. "raise": raises `IllegalActionError`; no game is advanced.
@@ -400,7 +400,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         config: configuration of the game to play.
         opponents: one opponent for all other seats, or a list with one per seat, clockwise from the learner; see the
             module docstring.
-        seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
+        seat: the learner's seat: a number, "rotate" (the next seat in each game), or "random" (drawn for each game).
         illegal_action: effect of an illegal action. "penalize": the game ends with reward -1 (-100 with reward
             "margin"), ``info["illegal_action"]`` holds the message, and the first illegal action also triggers a
             warning. "raise": raises `IllegalActionError` and leaves the game unchanged. A non-integer action always
@@ -455,7 +455,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         """Deal a new game and let the opponents play until the learner's first action.
 
         Args:
-            seed: random seed of the deal and of the opponents' random keys. None deals the next game of the last seed's
+            seed: random seed for the deal and the opponents' random keys. None deals the next game of the last seed's
                 series, or uses fresh entropy at the first reset.
             options: ``seat``, ``episodes`` and the options of the game (`GameSpec.options`); they also apply to later
                 games.

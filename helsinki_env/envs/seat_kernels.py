@@ -34,7 +34,7 @@ _SEAT_STREAM = np.uint64(1 << 62)
 _PLAYERS_STREAM = np.uint64(1 << 61)
 _S32 = np.uint64(32)
 
-#: One row per game: its seat assignment.
+#: Seat assignment of a game; one row per game.
 SEATING = np.dtype(
     (
         np.record,
@@ -80,7 +80,7 @@ class LearnerViews(NamedTuple):
 class OpponentViews(NamedTuple):
     """Inputs of the opponents; written by the kernels. Only the first rows are used, one for each waiting game."""
 
-    numbers: Any  # opponent index, from 0, int64 (B,)
+    numbers: Any  # opponent index, starting from 0, int64 (B,)
     keys: Any  # uint64 (B,)
     mask: Any  # int8 (B, A)
     obs: Any  # int8 (B, F)

@@ -1,6 +1,6 @@
 """Kernels for one game of a tensor batch, and CPU loops over a whole batch.
 
-The GPU runs the same functions, one thread per game (`helsinki_env.cuda`).
+The GPU runs the same functions for single games, with one thread per game (`helsinki_env.cuda`).
 """
 
 from __future__ import annotations

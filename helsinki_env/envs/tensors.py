@@ -90,7 +90,7 @@ class Memory:
 
     @classmethod
     def of(cls, spec: Any, config: Any, episodes: Any, count: int, device: torch.device) -> Memory:
-        """Return the tensors for `count` games, before the first deal."""
+        """Create the tensors for `count` games, before the first deal."""
         states, setup, drawn = spec.new_states(config, 1), spec.new_states(config, 1), episodes.record()
         spec.apply_setup(setup, config)
 
@@ -223,7 +223,7 @@ class GameTorchEnv:
         num_envs: number of games B.
         config: configuration of the game to play.
         device: "cuda", one of several GPUs ("cuda:1"), or "cpu".
-        episodes: options to draw at random for each game (`GameSpec.episodes`).
+        episodes: options drawn at random for each game (`GameSpec.episodes`).
         check: whether `step` checks all actions and raises an error for an illegal one before any game is advanced.
             This synchronizes with the GPU. Without the check, an illegal action has no effect and is counted in
             `illegal_actions`.
@@ -336,7 +336,7 @@ class GameTorchEnv:
 
     @property
     def illegal_actions(self) -> Tensor:
-        """Number of illegal actions so far, int64 (), on the device; they had no effect."""
+        """Number of illegal actions so far, int64 (), on the device; these actions had no effect."""
         return self.memory.illegal[0]
 
     def sample(self) -> Tensor:

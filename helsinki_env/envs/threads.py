@@ -84,7 +84,7 @@ class _Team:
             raise problems[0]
 
     def end(self, process: int) -> None:
-        """End the threads, unless this process is a fork of the one that started them."""
+        """End the threads, unless this process is a fork of the process that started them."""
         if os.getpid() == process:
             self.over = True
             self._start_round()

@@ -72,7 +72,7 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
         """Do nothing, because the network that learns also plays."""
 
     def update(self) -> Progress:
-        """Play a rollout and learn from it."""
+        """Play a rollout and train on it."""
         began = time.perf_counter()
         self.updates += 1
         if self.config.fixed_opponent_fraction:

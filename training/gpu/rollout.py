@@ -177,7 +177,7 @@ class GpuRolloutCollector:
     def play(self, network: PlainNetwork, rival: PlainNetwork, number: int, fast: bool) -> RolloutBuffer:
         """Play T steps of every game; the result is overwritten by the next rollout.
 
-        `rival` plays the other seats in fixed-opponent games. Seed and `number` determine all random draws.
+        `rival` plays the other seats in fixed-opponent games. All random draws are determined by the seed and `number`.
         """
         if self._graphs[:3] != (network, rival, fast):
             act = CudaGraph(lambda: self._act(network, rival, fast), self.device)
