@@ -55,8 +55,8 @@ __all__ = [
     "observation",
 ]
 
-#: Modules of the public names, imported on first access: the command line starts without the rules, and only the
-#: tensor environments need PyTorch. Names of `__all__` that are missing here are modules.
+#: Modules of the public names, imported on first access, so that the command line starts without loading the rules and
+#: only the tensor environments need PyTorch. Names in `__all__` that are missing here are modules.
 _MODULES = {
     "ComponentError": "helsinki_env.games.helsinki.components",
     "ConfigError": "helsinki_env.games.helsinki.config",
@@ -82,7 +82,7 @@ _MODULES = {
 
 
 def _check_links() -> None:
-    """Raise ImportError, with the remedy, if this is a checkout whose symbolic links were not created."""
+    """Raise ImportError, with instructions, if this is a checkout whose symbolic links were not created."""
     for name in ("agents", "training"):
         link = Path(__file__).with_name(name)
         if not link.is_dir():
@@ -107,10 +107,10 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return all public names, including those that are not imported yet."""
+    """Return all public names, including those not yet imported."""
     return sorted({*globals(), *__all__, *_MODULES})
 
 
 _check_links()
-if Path(sys.argv[0]).stem != "helsinki":  # the command handles Ctrl-C before slow imports
+if Path(sys.argv[0]).stem != "helsinki":  # the command sets up Ctrl-C handling before slow imports
     import_module("helsinki_env.registration")

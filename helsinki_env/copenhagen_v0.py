@@ -31,11 +31,11 @@ is `'TAKE 3'`). The ids are the same for every number of players.
 **Mask.** `action_mask` is 1 for each legal action. At least one action is legal until the game ends. The mask is all
 zeros for agents that are not acting, and for all agents after the end.
 
-**Observation.** The public information and the agent's hidden information, as seen from its seat.
-`helsinki_env.games.copenhagen.observation.unpack` returns the fields by name. All values are from 0 to 127.
+**Observation.** The public information and the agent's private information, from the perspective of its seat.
+`helsinki_env.games.copenhagen.observation.unpack` returns the fields by name. All values are between 0 and 127.
 
-**Rewards** are those of `helsinki_v0`. Tied players receive the average reward of the ranks they share: with `"win"`,
-two tied winners of a game of three get (1 - 1/2) / 2 each.
+**Rewards** are defined as in `helsinki_v0`. Tied players receive the average reward of the ranks they share: with
+`"win"`, two tied winners of a three-player game get (1 - 1/2) / 2 each.
 
 At the end, `infos[agent]` holds `scores` and `places` of all seats (0 is the first rank; ties share a rank).
 
@@ -44,7 +44,7 @@ Illegal actions, resets (`reset(options=...)` accepts `denied`), copies, renderi
 
 Version History
 ---------------
-`copenhagen_v0` is settled: any further change that an agent could notice needs a new number (see `helsinki_v0`).
+`copenhagen_v0` is stable: any change that an agent could observe bumps the version (see `helsinki_v0`).
 
 * v0: first version.
 """
@@ -81,9 +81,9 @@ class CopenhagenArgs:
 
 
 class raw_env(CopenhagenArgs, OptionsAECEnv[CopenhagenConfig, CopenhagenGame]):  # noqa: N801  # PettingZoo's name
-    """Copenhagen as a PettingZoo AEC environment; see the module for observations, actions and rewards.
+    """PettingZoo AEC environment for Copenhagen; see the module docstring for observations, actions and rewards.
 
-    Arguments: see `OptionsAECEnv`; options: see `CopenhagenConfig`.
+    For arguments, see `OptionsAECEnv`; for options, see `CopenhagenConfig`.
     """
 
     game_spec = COPENHAGEN
@@ -91,12 +91,12 @@ class raw_env(CopenhagenArgs, OptionsAECEnv[CopenhagenConfig, CopenhagenGame]): 
 
 
 def env(*args: Any, **options: Unpack[CopenhagenOptions]) -> OrderEnforced:
-    """Return the environment wrapped in `OrderEnforced`. Arguments as for `raw_env`."""
+    """Return the environment wrapped in `OrderEnforced`. Takes the same arguments as `raw_env`."""
     return OrderEnforced(raw_env(*args, **options))
 
 
 class CopenhagenVectorEnv(CopenhagenArgs, OptionsVectorEnv[CopenhagenConfig, CopenhagenGame, RandomEpisodes]):
-    """A batch of games for self-play, all seats. Arguments: see `OptionsVectorEnv`; options: see `CopenhagenConfig`.
+    """Batch of games for self-play of all seats; see `OptionsVectorEnv` for arguments, `CopenhagenConfig` for options.
 
     `helsinki_env.games.copenhagen.observation.unpack` returns the observation fields by name.
     """
@@ -105,16 +105,16 @@ class CopenhagenVectorEnv(CopenhagenArgs, OptionsVectorEnv[CopenhagenConfig, Cop
 
 
 class CopenhagenSeatVectorEnv(CopenhagenArgs, OptionsSeatVectorEnv[CopenhagenConfig, CopenhagenGame, RandomEpisodes]):
-    """A batch of games with one learning seat each.
+    """Batch of games with one learning seat each.
 
-    Arguments: see `OptionsSeatVectorEnv`; options: see `CopenhagenConfig`.
+    For arguments, see `OptionsSeatVectorEnv`; for options, see `CopenhagenConfig`.
     """
 
     game_spec = COPENHAGEN
 
 
 class CopenhagenSeatEnv(CopenhagenArgs, OptionsSeatEnv[CopenhagenConfig, CopenhagenGame, RandomEpisodes]):
-    """A game with one learning seat. Arguments: see `OptionsSeatEnv`; options: see `CopenhagenConfig`."""
+    """Game with one learning seat; see `OptionsSeatEnv` for arguments, `CopenhagenConfig` for options."""
 
     game_spec = COPENHAGEN
     metadata = {"render_modes": render_modes(COPENHAGEN), "render_fps": 2}  # noqa: RUF012  # as in the base

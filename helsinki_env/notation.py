@@ -1,4 +1,4 @@
-"""Positions of all games as plain data, and Helsinki's actions as text."""
+"""Positions of both games as JSON-serializable data, and text notation for actions in Helsinki."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["action_to_string", "card_to_string", "from_dict", "string_to_action"
 
 
 def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
-    """Return a game as plain data for JSON.
+    """Convert a game to JSON-serializable data.
 
     Args:
         game: a game of Helsinki or Copenhagen.
-        seat: observing seat; None for the whole position.
+        seat: observing seat; None returns the whole position.
 
     Raises:
-        ValueError: for an invalid seat, or a game that does not support positions.
+        ValueError: for an invalid seat, or for a game that does not support positions.
     """
     if game.spec.to_dict is None:
         raise ValueError(f"game: found {short_repr(game.spec.name)}, expected a game with positions")
@@ -29,14 +29,14 @@ def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
 
 
 def from_dict(position: Mapping[str, Any]) -> BoardGame:
-    """Return the game from the output of `to_dict`, with the same random state; the key `game` names the kind of game.
+    """Recreate a game, including its random state, from the output of `to_dict`; the key `game` names the game type.
 
     Raises:
-        PositionError: (a ValueError) for an invalid position; names the key, the value found and the expected value.
-        ValueError: for an unknown game, or one that does not support positions.
+        PositionError: (a ValueError) for an invalid position; names the key, the value found and the value expected.
+        ValueError: for an unknown game type, or one that does not support positions.
     """
     name = position.get("game") if isinstance(position, Mapping) else None
-    spec = default_spec() if name is None else spec_by_name(name)  # without a name, the default game reports the error
+    spec = default_spec() if name is None else spec_by_name(name)  # the default game reports a missing name
     if spec.from_dict is None:
         raise ValueError(f"game: found {short_repr(name)}, expected a game with positions")
     game: BoardGame = spec.from_dict(position)

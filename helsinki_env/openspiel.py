@@ -1,4 +1,4 @@
-"""Both games for OpenSpiel: importing this module registers `helsinki` and `copenhagen` with pyspiel.
+"""OpenSpiel versions of both games: importing this module registers `helsinki` and `copenhagen` with pyspiel.
 
     import pyspiel
     import helsinki_env.openspiel
@@ -8,23 +8,23 @@
     state.apply_action(7)  # the chance node at the start: deal number 7
     print(state.legal_actions(), state.observation_string(0))
 
-A game starts with one chance node, which draws one of `deals` deals uniformly. The deal fixes the order of the draw
-pile and its random state fixes later reshuffles, so the game is explicit stochastic.
+A game starts with a single chance node, which draws one of `deals` deals uniformly. The deal fixes the order of the
+draw pile, and its random state fixes all later reshuffles, so the game is explicitly stochastic.
 
 The parameters are `players` (2 to 4), `reward` ("win", "rank" or "margin"), `components` (a component file), `deals`
-(default 10,000), `deal` ("seed_" and a seed, such as "seed_7": the only deal), and for Helsinki `dry_roads` and
-`covered` ("first_game", or names of board actions joined by "+"); `history` (default 0) is described below.
+(default 10,000), `deal` ("seed_7" makes the deal of seed 7 the only one), and `history` (default 0), described below.
+Helsinki also has `dry_roads` and `covered` ("first_game", or names of board actions joined by "+").
 
-- **Observation**: `observation_string` is the player's view of the position, as JSON; `observation_tensor` is the
+- **Observation**: `observation_string` is the position as seen by the player, in JSON; `observation_tensor` is the
   environment's observation vector, float32 (F,). Both are empty before the deal.
-- **Information state**: `information_state_string` is the observation after all actions since the deal, which are
-  public. With the parameter `history`, `information_state_tensor` is the observation followed by the last `history`
-  actions, oldest first: id plus 1, divided by the number of ids; 0 for none. Games of random players take fewer than
-  1,000 actions.
-- **Positions**: `str(state)` is the whole position as JSON, and ``game.new_initial_state(text)`` continues from it.
+- **Information state**: `information_state_string` is the list of all actions since the deal, which are public,
+  followed by the observation. With the parameter `history`, `information_state_tensor` is the observation followed by
+  the last `history` actions, oldest first. Each action is its id plus 1, divided by the number of ids; 0 means none.
+  Games between random players take fewer than 1,000 actions.
+- **Positions**: `str(state)` is the whole position in JSON, and ``game.new_initial_state(text)`` continues from it.
 - **Determinization**: `resample_from_infostate(player, rng)` samples the cards that are hidden from the player.
 
-The extra ``openspiel`` provides pyspiel.
+The extra ``openspiel`` installs pyspiel.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ with requires_extra("openspiel"):
 
 __all__ = ["OpenSpielGame", "OpenSpielObserver", "OpenSpielState"]
 
-#: Upper bound of the number of actions: random games of four players take fewer than 1,000.
+#: Upper bound on the number of actions: random games of four players take fewer than 1,000.
 _MAX_ACTIONS = 20_000
-#: Upper bound of the points of a board.
+#: Upper bound on the points of a player board.
 _MAX_POINTS = 1000.0
 
 
 def _game_type(spec: GameSpec, history: bool = False) -> Any:
-    """Return the type of a game for OpenSpiel, with its parameters; `history`: with a tensor of information states."""
+    """Return the OpenSpiel game type with its parameters; `history`: whether to provide an information state tensor."""
     config = spec.config()
     parameters = {"players": 2, "reward": config.reward, "components": config.components, "deals": 10_000, "deal": ""}
     parameters["history"] = 0
@@ -79,19 +79,18 @@ def _game_type(spec: GameSpec, history: bool = False) -> Any:
 
 
 class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base class
-    """A game with one configuration.
+    """OpenSpiel game with a fixed configuration.
 
     Args:
         spec: specification of the game.
-        game_type: its type for OpenSpiel.
-        parameters: see the module; missing parameters have their defaults.
+        game_type: game type in OpenSpiel.
+        parameters: game parameters; see the module docstring for names and defaults.
 
     Attributes:
-        spec: specification of the game.
-        config: its configuration.
-        deals: number of deals that the chance node chooses from.
-        first_seed: seed of the first deal; the seeds of the others follow.
-        history: number of actions in the tensor of an information state; 0: there is no such tensor.
+        spec: specification of the game. config: game configuration.
+        deals: number of deals from which the chance node chooses.
+        first_seed: seed of the first deal; the other deals have consecutive seeds.
+        history: number of actions in the information state tensor; 0 means that there is no such tensor.
 
     Raises:
         ConfigError: (a ValueError) for an invalid parameter.
@@ -133,10 +132,10 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
         self.undealt = spec.game(self.config, seed=0)
 
     def new_initial_state(self, position: str | Mapping[str, Any] | None = None) -> OpenSpielState:
-        """Return the state before the deal, or the state of a position.
+        """Return the state before the deal, or the state for a given position.
 
         Args:
-            position: a position as JSON text or as plain data, such as ``str(state)``.
+            position: a position as JSON text, such as ``str(state)``, or as the data that it encodes.
 
         Raises:
             PositionError: (a ValueError) for an invalid position.
@@ -148,19 +147,19 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
             expected = self.config.replace(reward=board.config.reward)
             if board.config != expected:
                 raise ValueError(f"position: found {board.config}, expected one of {expected}")
-            state.board = type(board)._from_valid_state(self.config, board.state)  # positions name no reward
+            state.board = type(board)._from_valid_state(self.config, board.state)  # positions lack the reward type
             state.dealt = True
         return state
 
     def make_py_observer(self, kind: Any = None, parameters: Any = None) -> OpenSpielObserver | None:
-        """Return an observer, or None, as OpenSpiel expects, if only public or only private information is requested.
+        """Return an observer, or None (as OpenSpiel expects) if only public or only private information is requested.
 
         Args:
-            kind: an `IIGObservationType`; None: without perfect recall.
+            kind: an `IIGObservationType`; None means no perfect recall.
             parameters: must be empty.
 
         Raises:
-            ValueError: for parameters.
+            ValueError: if parameters are given.
         """
         if parameters:
             raise ValueError(f"parameters: found {parameters}, expected none")
@@ -169,18 +168,18 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
         return OpenSpielObserver(self, kind.perfect_recall) if whole else None
 
     def max_chance_nodes_in_history(self) -> int:
-        """Return 1: the deal."""
+        """Return 1, because the deal is the only chance node."""
         return 1
 
 
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base class
-    """A state before the deal, or a game in progress.
+    """State before the deal, or of a game in progress or finished.
 
     OpenSpiel copies and pickles the attributes.
 
     Attributes:
-        board: the game in progress.
-        dealt: whether `board` is dealt.
+        board: the game after the deal.
+        dealt: whether the game has been dealt.
         first_seed: seed of the first deal.
     """
 
@@ -190,11 +189,11 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
 
     def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
-        self.board = game.undealt  # shared by all states before the deal, which replaces it
+        self.board = game.undealt  # placeholder shared by all states before the deal
         self.dealt, self.first_seed = False, game.first_seed
 
     def current_player(self) -> int:
-        """Return the acting seat, or OpenSpiel's number for chance or for the end."""
+        """Return the acting seat, or OpenSpiel's id for the chance player or the terminal state."""
         if not self.dealt:
             return int(pyspiel.PlayerId.CHANCE)
         return int(pyspiel.PlayerId.TERMINAL) if self.board.done else self.board.seat
@@ -204,7 +203,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         return legal
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return all deals with equal probabilities."""
+        """Return all deals, with equal probabilities."""
         deals = self.get_game().max_chance_outcomes()
         return [(deal, 1 / deals) for deal in range(deals)]
 
@@ -225,7 +224,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         return self.dealt and self.board.done
 
     def returns(self) -> list[float]:
-        """Return the reward of every seat; zeros until the end."""
+        """Return the reward of every seat, zero until the game ends."""
         players = self.board.num_players
         if not self.is_terminal():
             return [0.0] * players
@@ -241,11 +240,11 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         return [float(reward) for reward in rewards]
 
     def resample_from_infostate(self, player: int, rng: Any) -> OpenSpielState:
-        """Return a copy with new hidden cards that are consistent with a player's observation.
+        """Return a copy with newly sampled hidden cards that are consistent with a player's observation.
 
         Args:
             player: the observing seat.
-            rng: a function that returns a random number from 0 to 1, such as `pyspiel.UniformProbabilitySampler`.
+            rng: a function that returns a random number between 0 and 1, such as `pyspiel.UniformProbabilitySampler`.
         """
         copy: OpenSpielState = self.clone()
         if self.dealt:
@@ -260,20 +259,20 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         return to_dict(self.board, player) if self.dealt else {}
 
     def __str__(self) -> str:
-        """Return the whole position as JSON; empty before the deal."""
+        """Return the whole position in JSON, or an empty string before the deal."""
         return json.dumps(to_dict(self.board)) if self.dealt else ""
 
 
 class OpenSpielObserver:
-    """Observer of one seat's view, for OpenSpiel.
+    """OpenSpiel observer of the game from one seat.
 
     Args:
         game: the game.
-        perfect_recall: whether the text includes all public actions, and the tensor the last ones.
+        perfect_recall: whether the string includes all public actions, and the tensor the most recent ones.
 
     Attributes:
-        tensor: the observation and the game's `history` of actions, float32, or None; see the module.
-        dict: views of the tensor, by name.
+        tensor: the observation and the last `history` actions, float32, or None; see the module docstring.
+        dict: views of the parts of the tensor, by name.
     """
 
     def __init__(self, game: OpenSpielGame, perfect_recall: bool) -> None:
@@ -286,7 +285,7 @@ class OpenSpielObserver:
             self.dict["history"] = self.tensor[self._size :]
 
     def set_from(self, state: OpenSpielState, player: int) -> None:
-        """Write the observation of a seat into `tensor`."""
+        """Write the observation of a seat to `tensor`."""
         if self.tensor is None:
             return
         self.tensor[:] = 0
@@ -297,7 +296,7 @@ class OpenSpielObserver:
                 self.tensor[self._size : self._size + len(actions)] = [(action + 1) / self._ids for action in actions]
 
     def string_from(self, state: OpenSpielState, player: int) -> str:
-        """Return the view of a seat as JSON text; with perfect recall, the actions come first."""
+        """Return the position as seen by a seat, as JSON text; with perfect recall, the actions come first."""
         if not state.dealt:
             return ""
         seen = json.dumps(to_dict(state.board, player))
@@ -312,15 +311,15 @@ def _public_actions(state: OpenSpielState) -> list[int]:
 
 
 def _register(name: str) -> None:
-    """Register a game with OpenSpiel, unless it is registered already."""
+    """Register a game with OpenSpiel unless it is already registered."""
     if name in pyspiel.registered_names():
         return
     spec = spec_by_name(name)
     game_type = _game_type(spec)
 
-    # Use a class: OpenSpiel releases the object after the interpreter has shut down, when a function would be freed.
+    # Register a class instead of a function, because OpenSpiel releases the object after interpreter shutdown.
     class RegisteredGame(OpenSpielGame):
-        """The game with the parameters of `pyspiel.load_game`."""
+        """Game created by `pyspiel.load_game` with its parameters."""
 
         def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
             super().__init__(spec, game_type, parameters)

@@ -1,4 +1,4 @@
-"""Documentation pages generated from the code: `python -m helsinki_env.pages docs` writes them."""
+"""Generator of documentation pages from the code: `python -m helsinki_env.pages docs` writes them to `docs`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ALL_PAGES", "write_pages"]
 
 
 def _pages() -> dict[str, Any]:
-    """Return the generators of the games' pages, by file name."""
+    """Return the page generators of both games, by file name."""
     modules = [f"{games.__name__}.{found.name}.pages" for found in iter_modules(games.__path__)]
     return {name: page for module in modules if find_spec(module) for name, page in import_module(module).PAGES.items()}
 
@@ -24,7 +24,7 @@ ALL_PAGES = _pages()
 
 
 def write_pages(folder: str | Path) -> None:
-    """Write all pages into a folder."""
+    """Write all pages to a folder."""
     for name, page in ALL_PAGES.items():
         (Path(folder) / name).write_text(page(), encoding="utf-8")
 

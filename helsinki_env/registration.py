@@ -1,4 +1,4 @@
-"""Registration of the environments of both games with PettingZoo and Gymnasium, on import."""
+"""Import-time registration of the environments of both games with PettingZoo and Gymnasium."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ __all__: list[str] = []
 
 
 def _register(aec_id: str, env: str, seat_id: str, seat_env: str, seat_vector_env: str) -> None:
-    """Register the environments of a game (entry points, as ``module:name``) unless they are registered already."""
-    if hasattr(pettingzoo, "register") and aec_id not in pettingzoo.aec_registry:  # from PettingZoo 1.27 on
+    """Register the environments of a game (entry points ``module:name``) unless they are already registered."""
+    if hasattr(pettingzoo, "register") and aec_id not in pettingzoo.aec_registry:  # requires PettingZoo 1.27 or later
         pettingzoo.register("aec", aec_id, env)
     if seat_id not in gymnasium.registry:
         gymnasium.register(seat_id, entry_point=seat_env, vector_entry_point=seat_vector_env)

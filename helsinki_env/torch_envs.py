@@ -1,4 +1,4 @@
-"""Batches of games in tensors, on a GPU or CPU: one class per game."""
+"""Tensor batches of games on a GPU or CPU, with one class per game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["CopenhagenTorchEnv", "HelsinkiTorchEnv", "OptionsTorchEnv"]
 
 
 class OptionsTorchEnv(GameTorchEnv, Generic[ConfigT, GameT, EpisodesT]):
-    """A batch of games in tensors; see `GameTorchEnv` for return values and autoreset.
+    """Batch of games in tensors; see `GameTorchEnv` for returned values and autoreset.
 
     Args:
         num_envs: number of games B.
@@ -31,7 +31,7 @@ class OptionsTorchEnv(GameTorchEnv, Generic[ConfigT, GameT, EpisodesT]):
         num_players, episodes, config, options: see `helsinki_env.envs.by_options.OptionsVectorEnv`.
 
     Raises:
-        ConfigError: for invalid options. ValueError: for other invalid arguments, or a missing GPU.
+        ConfigError: for invalid options. ValueError: for other invalid arguments, or if the GPU is missing.
     """
 
     game_spec: GameSpec
@@ -51,24 +51,24 @@ class OptionsTorchEnv(GameTorchEnv, Generic[ConfigT, GameT, EpisodesT]):
         super().__init__(num_envs, self.game_spec.config_or(config, num_players, **options), device, episodes, check)
 
     def to_cpu(self, b: int) -> GameT:
-        """Return a copy of game `b` as an object, to inspect, draw or save. ValueError for an invalid index."""
+        """Return a copy of game `b` as an object to inspect, draw or save. Raise ValueError for an invalid index."""
         game: GameT = super().to_cpu(b)
         return game
 
 
 class HelsinkiTorchEnv(HelsinkiArgs, OptionsTorchEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
-    """A batch of games of Helsinki in tensors. Arguments: see `OptionsTorchEnv`; options: see `HelsinkiConfig`.
+    """Batch of Helsinki games in tensors; see `OptionsTorchEnv` for arguments, `HelsinkiConfig` for options.
 
-    `helsinki_env.games.helsinki.observation.observation_layout` names the observation fields.
+    `helsinki_env.games.helsinki.observation.observation_layout` describes the observation fields.
     """
 
     game_spec = HELSINKI
 
 
 class CopenhagenTorchEnv(CopenhagenArgs, OptionsTorchEnv[CopenhagenConfig, CopenhagenGame, CopenhagenEpisodes]):
-    """A batch of games of Copenhagen in tensors. Arguments: see `OptionsTorchEnv`; options: see `CopenhagenConfig`.
+    """Batch of Copenhagen games in tensors; see `OptionsTorchEnv` for arguments, `CopenhagenConfig` for options.
 
-    `helsinki_env.games.copenhagen.observation.LAYOUT` names the observation fields.
+    `helsinki_env.games.copenhagen.observation.LAYOUT` describes the observation fields.
     """
 
     game_spec = COPENHAGEN

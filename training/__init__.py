@@ -1,13 +1,13 @@
 """Self-play training of helsinki-env: observation -> network -> actions -> trajectory -> PPO -> checkpoint.
 
-Each seat has its own trajectory.
+Each seat has a separate trajectory.
 
-Training requires PyTorch, from the extra `train` (`pip install -c constraints.txt -e ".[train]"` in a clone). Only the
-modules that use PyTorch import it.
+Training requires PyTorch, which the extra `train` installs (`pip install -c constraints.txt -e ".[train]"` in a clone).
+Modules that do not use PyTorch can be imported without it.
 """
 
 import os
 
-# Let idle PyTorch threads sleep: spinning threads slowed training up to four times on busy machines. PyTorch reads
-# the variable on import.
+# Let idle PyTorch threads sleep: spinning threads made training up to four times slower on busy machines. PyTorch reads
+# this variable on import.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -1,6 +1,6 @@
-"""Save and load the state of a training run: arrays and a description, without executable content.
+"""Save and load the state of a training run, which consists of arrays and a description without executable content.
 
-The state is a safetensors file. It is written under a temporary name and renamed, so an interrupted write leaves the
+The state is a safetensors file. It is written to a temporary file and then renamed, so an interrupted write leaves the
 previous file intact.
 """
 
@@ -36,7 +36,7 @@ class StateError(UserError):
 
 
 def write_state(path: Path, arrays: Mapping[str, npt.NDArray[Any]], description: Mapping[str, Any]) -> None:
-    """Write arrays (structured ones as bytes) and a description to a file; see `atomic_write`."""
+    """Write arrays (structured arrays as bytes) and a description to a file; see `atomic_write`."""
     plain = {
         name: np.require(array.view(np.uint8) if array.dtype.names else array, requirements="C")
         for name, array in arrays.items()
@@ -47,7 +47,7 @@ def write_state(path: Path, arrays: Mapping[str, npt.NDArray[Any]], description:
 
 
 def read_state(path: Path) -> tuple[Arrays, Node]:
-    """Read a file of `write_state`, structured arrays as bytes; raise StateError for an invalid file."""
+    """Read a file written by `write_state`, with structured arrays as bytes; raise StateError if it is invalid."""
     try:
         with safe_open(path, framework="np") as file:
             text = (file.metadata() or {}).get("run", "")
@@ -74,7 +74,7 @@ def state_array(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDA
 
 
 def check_curve(curve: Node) -> list[dict[str, Any]]:
-    """Validate and return the evaluation curve of a run; raise the error class of the node if it is invalid."""
+    """Validate and return the learning curve of a run; raise the error class of the node if it is invalid."""
     for entry in curve.entries("measurements"):
         for count in ("positions", "decisions"):
             entry[count].integer(0)
@@ -90,7 +90,7 @@ def check_curve(curve: Node) -> list[dict[str, Any]]:
 
 @dataclass
 class RunState:
-    """Progress and evaluation results of a run, as saved in its state."""
+    """Progress and evaluation results of a run, saved as part of its state."""
 
     part: str = "warm"
     measured: int = 0
@@ -100,7 +100,7 @@ class RunState:
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         data = Node(vars(self), UserError)
         data["part"].choice(("warm", "ppo"))
         data["seconds"].number(0)
@@ -114,19 +114,19 @@ class RunState:
 
 
 def module_arrays(name: str, module: nn.Module) -> Arrays:
-    """Return copies of a module's weights as arrays, by name."""
+    """Return copies of the weights of a module as arrays, by name."""
     return {f"{name}.{key}": value.detach().cpu().numpy().copy() for key, value in module.state_dict().items()}
 
 
 def load_module(name: str, module: nn.Module, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Load a module's weights; raise StateError if they do not match."""
+    """Load the weights of a module; raise StateError if they do not match."""
     own = module.state_dict()
     weights = {key: state_array(arrays, f"{name}.{key}", value.cpu().numpy()) for key, value in own.items()}
     module.load_state_dict({key: torch.from_numpy(array.copy()) for key, array in weights.items()})
 
 
 def optimizer_arrays(name: str, optimizer: torch.optim.Optimizer) -> Arrays:
-    """Return the state of an optimizer as arrays, by parameter number."""
+    """Return the state of an optimizer as arrays, named by parameter index and entry."""
     state = optimizer.state_dict()["state"]
     return {
         f"{name}.{number}.{key}": torch.as_tensor(value).cpu().numpy().copy()
@@ -147,14 +147,14 @@ def load_optimizer(name: str, optimizer: torch.optim.Optimizer, arrays: Mapping[
             raise StateError(f"{key}: found an unexpected entry, expected the optimizer state of this run")
         like = np.zeros((), np.float32) if item == "step" else weights[int(number)].detach().cpu().numpy()
         states.setdefault(int(number), {})[item] = torch.from_numpy(state_array(arrays, key, like).copy())
-    # Weights without any update have no state: supervised pretraining leaves some weights unchanged.
+    # Weights that were never updated have no state: supervised pretraining leaves some weights unchanged.
     if any(len(items) != 3 for items in states.values()):
         raise StateError(f"{name}: found an incomplete optimizer state, expected step, exp_avg and exp_avg_sq")
     optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
 
 
 def differences(begun: Any, now: Any, key: str) -> list[str]:
-    """Describe the differences between the initial and the current settings of a run; `key` names the setting."""
+    """Describe the differences between the original and current settings of a run; `key` is the name of the setting."""
     if isinstance(begun, dict) and isinstance(now, dict):
         keys = [*now, *(name for name in begun if name not in now)]
         return [text for name in keys for text in differences(begun.get(name), now.get(name), f"{key}.{name}")]

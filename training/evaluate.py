@@ -1,7 +1,7 @@
-"""Evaluation of the learner: games against fixed players, the promotion test, and sequential halving.
+"""Evaluation of the learner by games against fixed players, the promotion test, and sequential halving.
 
 A candidate replaces the best network only if a sequential test accepts it (`helsinki_env.evaluation.rating.sprt`).
-Repeated comparisons of win rates would accept some candidates by chance.
+Repeated comparisons of plain win rates would accept some candidates by chance.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ __all__ = ["PromotionConfig", "best_contender", "evaluate_against", "promotion_t
 
 @dataclass(frozen=True)
 class PromotionConfig:
-    """Settings of the promotion test, the section ``promotion`` of a preset (``configs/training/*.yaml``).
+    """Settings of the promotion test: section ``promotion`` of a preset (``configs/training/*.yaml``).
 
     Args:
-        elo: Elo difference of the alternative hypothesis; the null hypothesis is 0.
-        deals: maximum number of deals, at least 16; if the test is inconclusive, the best network stays.
-        parallel_deals: deals played in parallel.
-        players: player counts, in rotation by deal; default: those of the matchups.
-        covered: number of board actions disabled for all on every other deal, (low, high).
-        denied: number of board actions disabled for each seat on every other deal, (low, high).
+        elo: Elo difference under the alternative hypothesis; under the null hypothesis it is 0.
+        deals: maximum number of deals, at least 16; if the test is inconclusive, the best network is kept.
+        parallel_deals: number of deals played in parallel.
+        players: player counts, which alternate between deals; default: those of the matchups.
+        covered: range (low, high) of the number of board actions disabled for all seats, on every other deal.
+        denied: range (low, high) of the number of board actions denied to each seat, on every other deal.
     """
 
     elo: float = 25.0
@@ -48,7 +48,7 @@ class PromotionConfig:
     denied: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         check_numbers(self, {"deals": 16, "parallel_deals": 1}, {"parallel_deals": 100_000})
         if not 0 < self.elo <= 1000:
             raise UserError(f"elo: found {self.elo}, expected a number above 0, at most 1000")
@@ -59,7 +59,7 @@ class PromotionConfig:
 
     @property
     def boards(self) -> RandomBoards:
-        """Return the random action boards of every other deal."""
+        """Return the distribution of disabled board actions for every other deal."""
         return RandomBoards(self.covered, self.denied)
 
     @property
@@ -77,21 +77,21 @@ def evaluate_against(
     seed: int,
     make: Callable[[str, Any], Player] = make_player,
 ) -> list[dict[str, Any]]:
-    """Evaluate a player against opponents; every deal is played once with the player in each seat.
+    """Evaluate a player against opponents; each deal is played once with the player in each seat.
 
     Args:
-        player: evaluated player, in one seat.
+        player: player to evaluate, in one seat of each game.
         game: game configuration.
-        opponents: names of the opponents; one opponent plays all other seats.
+        opponents: names of the opponents; in each game, one opponent plays all other seats.
         players: player counts.
-        games: games per opponent and player count.
-        seed: random seed of the deals.
-        make: function that creates a player by name for a configuration.
+        games: number of games per opponent and player count.
+        seed: random seed for the deals.
+        make: function that creates a player from its name and a game configuration.
 
     Returns:
-        One dict per player count and opponent: "players", "opponent", the fields of
-        `helsinki_env.evaluation.match_stats.PlayerResult`, "other_score" (the opponent's points) and "times_fair" (the
-        win rate divided by chance level).
+        One dict per player count and opponent with "players", "opponent", the fields of
+        `helsinki_env.evaluation.match_stats.PlayerResult`, "other_score" (points of the opponent) and "times_fair" (win
+        rate divided by the chance level).
     """
     results = []
     for count in players:
@@ -109,10 +109,11 @@ def evaluate_against(
 
 
 def promotion_test(candidate: Player, best: Player, game: Any, config: PromotionConfig, seed: int) -> SprtState:
-    """Play a candidate against the best network, deal by deal, until the sequential test concludes.
+    """Play a candidate against the best network until the sequential test reaches a conclusion.
 
-    Each player plays half of the seats; with three seats, one and then two. Every deal is played in all rotations, so
-    players of equal strength win half of the games of a deal, for any cards and disabled actions.
+    Each player has half of the seats; with three seats, it has one seat in some games and two in the others. Every deal
+    is played in all rotations, so equally strong players win half of the games on average, whatever the cards and
+    disabled actions.
     """
     pairings = [_Pairing([candidate, best], game, count, config.boards, seed) for count in config.players]
     test = SequentialTest(config.hypotheses)
@@ -121,7 +122,7 @@ def promotion_test(candidate: Player, best: Player, game: Any, config: Promotion
         won = np.zeros(len(deals))
         for number, pairing in enumerate(pairings):
             mine = deals % len(pairings) == number
-            if mine.any():  # the last batch may have fewer deals than there are player counts
+            if mine.any():  # the last batch may have fewer deals than player counts
                 won[mine] = pairing.play(deals[mine], deals[mine] // len(pairings) % 2 == 1)
         state = test.update(won)
         if state.verdict != "running":
@@ -130,7 +131,7 @@ def promotion_test(candidate: Player, best: Player, game: Any, config: Promotion
 
 
 class _Pairing:
-    """Games between two players for one player count, with half of the seats each."""
+    """Games between two players for one player count, in which each has half of the seats."""
 
     def __init__(self, both: list[Player], game: Any, players: int, boards: RandomBoards, seed: int) -> None:
         self.players, self.game, self.boards, self.seed = both, game.replace(num_players=players), boards, seed
@@ -142,11 +143,11 @@ class _Pairing:
     def play(self, deals: npt.NDArray[np.int64], other_boards: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
         """Return the win rate of the first player for each deal, float64 (D,).
 
-        `deals` are indices, int64 (D,); `other_boards`, bool (D,), selects the deals with disabled actions.
+        `deals` contains deal indices, int64 (D,); `other_boards`, bool (D,), marks the deals with disabled actions.
         """
         times, seats = self.seating.shape
         deal, seating = deals.repeat(times), np.tile(self.seating, (len(deals), 1))
-        games = (deals[:, None] * times + np.arange(times)).ravel()  # independent of the batch size
+        games = (deals[:, None] * times + np.arange(times)).ravel()  # for results that do not depend on the batch size
         streams = np.stack([init_streams(self.seed, games, seat) for seat in range(seats)], axis=1)
         covered, denied = self.boards.action_sets(self.seed, deals, seats, tuple(spec_of(self.game).deniable))
         covered &= other_boards[:, None]
@@ -167,11 +168,11 @@ def best_contender(
     win_rate: Callable[[int, int, int], float],
     progress: Callable[[float], None] | None = None,
 ) -> int:
-    """Return the contender with the most wins, by sequential halving (Karnin, Koren and Somekh 2013).
+    """Find the contender with the most wins by sequential halving (Karnin, Koren and Somekh 2013).
 
-    Each round divides `games` equally among the remaining contenders, with new deals that all of them play. The better
-    half by total wins remains; ties keep the later contender. `win_rate` takes a contender, the number of games and the
-    round; `progress` takes the completed fraction, 0 to 1.
+    Each round divides `games` games equally among the remaining contenders, which all play the same new deals. The
+    half with more total wins remains; in a tie, the later contender is kept. `win_rate` takes a contender, the number
+    of games and the round number; `progress` takes the completed fraction, from 0 to 1.
     """
     remaining = list(range(contenders))
     wins = [0.0] * contenders

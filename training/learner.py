@@ -1,7 +1,7 @@
-"""Learners of a training run: the network, its training phases and its opponent pool.
+"""Learners of a training run, with the network, its training phases and its opponent pool.
 
-Pure self-play can cycle and forget how to beat earlier opponents (Vinyals and others 2019,
-"Grandmaster level in StarCraft II using multi-agent reinforcement learning", on leagues).
+Pure self-play can cycle and forget how to beat earlier opponents (Vinyals et al. 2019, "Grandmaster level in StarCraft
+II using multi-agent reinforcement learning", section on leagues).
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-#: Number of past versions in the opponent pool.
+#: Maximum number of past versions in the opponent pool.
 _PAST_VERSIONS = 8
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """Folder, seed, device, precision (bfloat16 if `fast`) and processes of a run."""
+    """Folder, seed, device, precision (bfloat16 if `fast`) and process group of a run."""
 
     folder: Path
     seed: int
@@ -54,10 +54,10 @@ TrainingPhase = Pretraining | PPO | GpuPPO
 
 
 class OpponentPool:
-    """Baselines and past versions of the learner; each past version plays after a given rollout.
+    """Opponents of the learner: baselines and past versions, each of which plays only after a given rollout.
 
-    Past versions are files in `folder` and compute in bfloat16 if `fast`. The pool samples from the first version and
-    the latest `size - 1`; with size 0 it samples none.
+    Past versions are stored in `folder` and run in bfloat16 if `fast`. The pool samples from the first version and the
+    latest `size - 1` versions; with size 0, it does not sample past versions.
     """
 
     def __init__(
@@ -65,12 +65,12 @@ class OpponentPool:
     ) -> None:
         self.game, self.folder, self.seed, self.fast, self.size = game, folder, seed, fast, size
         self.baselines = [make_player(name, game) for name in baselines]
-        #: Past versions: file name, and number of the rollout after which it plays.
+        #: Past versions: file name, and number of the rollout after which the version plays.
         self.past: list[tuple[str, int]] = []
         self._loaded: dict[str, Any] = {}
 
     def add(self, name: str, network: Any, rollout: int) -> None:
-        """Add the current learner, for rollouts after the given one."""
+        """Add the current learner as an opponent for rollouts after the given one."""
         if self.size:
             self._loaded[name] = self._player(name, network)
         self.past.append((name, rollout))
@@ -79,9 +79,9 @@ class OpponentPool:
         self._loaded = {known: player for known, player in self._loaded.items() if known in cached}
 
     def choose(self, rollout: int) -> Any:
-        """Return the opponent of a rollout: a baseline in half of the rollouts, otherwise a past version.
+        """Choose the opponent of a rollout: a baseline in half of the rollouts, otherwise a past version.
 
-        The choice depends only on the seed, the rollout number and the pool. Raises ValueError for an empty pool.
+        The choice depends only on the seed, the rollout number and the pool. Raise ValueError if the pool is empty.
         """
         past = [name for name, since in self.past if since < rollout]
         past = past[:1] + past[1:][-(self.size - 1) :] if self.size else []
@@ -96,23 +96,23 @@ class OpponentPool:
         return self._loaded[name]
 
     def load(self, name: str) -> Any:
-        """Return the network of a past version."""
+        """Load the network of a past version."""
         return load_checkpoint(self.folder / name)[0]
 
     def _player(self, name: str, network: Any) -> Any:
-        """Return the opponent for the network of a past version."""
+        """Create the opponent that plays with the network of a past version."""
         return NetPlayer(TorchModel(network, self.fast), self.game, name, sample=True)
 
 
 class _NetworkPool(OpponentPool):
-    """A pool of plain networks on a device."""
+    """Opponent pool of plain networks on a device."""
 
     def __init__(self, game: Any, folder: Path, seed: int, device: torch.device) -> None:
         super().__init__(game, (), folder, seed, fast=False)
         self._device = device
 
     def load(self, name: str) -> PlainNetwork:
-        """Return the network of a past version."""
+        """Load the network of a past version."""
         return load_network(self.folder / name, PlainNetwork)[0].to(self._device)
 
     def _player(self, name: str, network: PlainNetwork) -> PlainNetwork:
@@ -120,7 +120,7 @@ class _NetworkPool(OpponentPool):
 
 
 class AfterstateLearner:
-    """A network that evaluates afterstates: pretrained on games of the heuristic, then trained by self-play."""
+    """Learner with an afterstate network, pretrained on games of the heuristic and then trained by self-play."""
 
     def __init__(self, preset: Preset, run: RunContext) -> None:
         if run.group.size > 1:
@@ -144,12 +144,12 @@ class AfterstateLearner:
         return self.pretraining.positions
 
     def player(self, network: Any, name: str) -> Player:
-        """Return a player of that name for a network."""
+        """Create a player that plays with a network."""
         return NetPlayer(TorchModel(network, self._fast), self._game, name)
 
 
 class PlainLearner:
-    """A plain network that learns only by self-play, with games and training on one device."""
+    """Learner with a plain network, which learns only by self-play, with games and training on one device."""
 
     def __init__(self, preset: Preset, run: RunContext) -> None:
         game, c, seed, device = preset.game, preset.ppo, run.seed, run.device
@@ -164,12 +164,12 @@ class PlainLearner:
         self.positions = 0  # there is no pretraining
 
     def player(self, network: Any, name: str) -> Player:
-        """Return a player of that name for a network."""
+        """Create a player that plays with a network."""
         return PlainPlayer(network, name, self._fast)
 
 
 def _initial_network(preset: Preset) -> Network:
-    """Return the initial network of a run; raise ValueError if its size or game differs."""
+    """Load the initial network of a run; raise ValueError if its size or game does not match."""
     path = network_path("" if preset.start == "net" else preset.start, preset.game)
     network, description = load_checkpoint(path)
     check_network_game(path, description, preset.game)
@@ -179,7 +179,7 @@ def _initial_network(preset: Preset) -> Network:
         raise UserError(f"network: found {asdict(expected)}, expected that of {path}, {asdict(config)}")
     if config == expected:
         return network
-    # The rules are the same in every orientation, so the weights remain valid. Added features get zero weights.
+    # The rules are symmetric under reorientation, so the weights remain valid. Added features get zero weights.
     other = Network(preset.game, expected)
     weights = network.state_dict()
     added = other.seat_in.in_features - network.seat_in.in_features
@@ -192,5 +192,5 @@ Learner = AfterstateLearner | PlainLearner
 
 
 def make_learner(preset: Preset, run: RunContext) -> Learner:
-    """Return the learner of a preset; raise ValueError if it does not support the number of processes."""
+    """Create the learner of a preset; raise ValueError if it does not support the number of processes."""
     return PlainLearner(preset, run) if preset.learner == PLAIN_KIND else AfterstateLearner(preset, run)

@@ -1,4 +1,4 @@
-"""Figure of the learning curve of a run."""
+"""Plot of the learning curve of a run."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["draw_curve"]
 
 
 def draw_curve(folder: str | Path) -> str:
-    """Return the win rate against each opponent over training as SVG, with one panel per player count.
+    """Plot the win rate against each opponent over training, as SVG, with one panel per player count.
 
-    Bars are 95% intervals; the dashed line is chance level.
+    Bars are 95% confidence intervals; the dashed line is the chance level.
 
     Args:
-        folder: folder of a training run, finished or not.
+        folder: folder of a finished or unfinished training run.
 
     Raises:
-        RunError: if the run has no evaluation yet, or `curve.json` is damaged.
+        RunError: if the run has no evaluation yet, or if `curve.json` is invalid.
         MissingExtraError: if Matplotlib is not installed.
     """
     path = Path(folder) / "curve.json"
@@ -41,7 +41,7 @@ def draw_curve(folder: str | Path) -> str:
 
 
 def _panel(axis: Any, curve: list[dict[str, Any]], count: int) -> None:
-    """Draw the results for one player count."""
+    """Draw the panel for one player count."""
     names = [result["opponent"] for result in curve[-1]["standings"] if result["players"] == count]
     for number, name in enumerate(names):
         entries = [

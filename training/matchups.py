@@ -1,4 +1,4 @@
-"""Matchups of a training run, their numbers of games, and the validation of settings."""
+"""Matchups of a training run, allocation of games to matchups, and validation of settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["MatchupConfig", "divide_games"]
 
 
 def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, float]) -> None:
-    """Raise ValueError for a number of a dataclass outside its bounds, by field name; the default minimum is 0."""
+    """Raise ValueError if a numeric field of a dataclass is out of bounds; the default minimum is 0."""
     for item in fields(config):
         if item.type not in ("int", "float"):
             continue
@@ -29,7 +29,7 @@ def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, fl
 
 
 def player_counts(value: Any) -> tuple[int, ...]:
-    """Return player counts as a tuple; raise ValueError unless each is 2, 3 or 4."""
+    """Return player counts as a tuple; raise ValueError unless they are all 2, 3 or 4."""
     data = Node(value, UserError, "players")
     if not isinstance(value, list | tuple) or not value or any(type(n) is not int or n not in (2, 3, 4) for n in value):
         data.fail("some of 2, 3 and 4")
@@ -38,14 +38,14 @@ def player_counts(value: Any) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class MatchupConfig:
-    """A matchup: settings that are sampled for every game.
+    """A matchup, whose settings are sampled for every game.
 
     Args:
-        share: fraction of the games.
-        players: player counts to sample from.
-        covered: number of board actions disabled for all, (low, high).
-        denied: number of board actions disabled for each seat, (low, high).
-        dry_roads: values to sample for playing with the expansion.
+        share: relative share of the games.
+        players: player counts from which to sample.
+        covered: range (low, high) of the number of board actions disabled for all seats.
+        denied: range (low, high) of the number of board actions denied to each seat.
+        dry_roads: values from which to sample whether the expansion is used.
     """
 
     share: float = 1.0
@@ -55,7 +55,7 @@ class MatchupConfig:
     dry_roads: tuple[bool, ...] = (False,)
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         Node(self.share, UserError, "share").number(0, inside=True)
         for name, times in (("players", 1), ("covered", 2), ("denied", 2), ("dry_roads", 1)):
             value = getattr(self, name)
@@ -63,10 +63,10 @@ class MatchupConfig:
         player_counts(self.players)
 
     def episodes(self, game: Any) -> Any:
-        """Return the settings to sample at each deal; board actions that `game` covers stay covered.
+        """Return the settings that are sampled for each deal; board actions covered in `game` stay covered.
 
         Raises:
-            ValueError: for values that cannot be sampled or that the game does not support.
+            ValueError: if values cannot be sampled or are not supported by the game.
         """
         always = getattr(game, "covered", ())
         if always and any(self.covered):
@@ -92,14 +92,14 @@ class MatchupConfig:
 
 
 def fixed_opponent_games(games: int, fraction: float) -> npt.NDArray[np.bool_]:
-    """Return the games in which the learner has only one seat, bool (games,): a fraction of them, evenly spread."""
+    """Mark an evenly spread fraction of the games, in which the learner has only one seat, bool (games,)."""
     spread = np.arange(games) * fraction
     chosen: npt.NDArray[np.bool_] = np.floor(spread + fraction) > np.floor(spread)
     return chosen
 
 
 def divide_games(matchups: Sequence[MatchupConfig], games: int) -> list[tuple[MatchupConfig, int]]:
-    """Divide games among matchups by share; omit matchups without games."""
+    """Allocate games to matchups by share; omit matchups without games."""
     shares = np.cumsum([matchup.share for matchup in matchups])
     ends = np.rint(games * shares / shares[-1]).astype(np.int64)
     sizes = np.diff([0, *ends]).tolist()

@@ -1,10 +1,10 @@
-"""Proximal policy optimization on all seats of parallel games, with action masks.
+"""Proximal policy optimization with action masks, on all seats of parallel games.
 
-One policy plays every seat; in some games an opponent plays all seats but one. Each seat learns from its own
+One policy plays all seats; in some games an opponent plays all seats except one. Each seat learns from its own
 trajectory (`helsinki_env.training.values`). A copy of the network plays the next rollout while the network learns from
-the last one. The copy changes only between rollouts, so results do not depend on timing.
+the previous one. The copy is updated only between rollouts, so results do not depend on timing.
 
-Source: Schulman and others (2017), "Proximal policy optimization algorithms"; masking as in Huang and Ontanon (2022),
+Source: Schulman et al. (2017), "Proximal policy optimization algorithms"; masking as in Huang and Ontanon (2022),
 "A closer look at invalid action masking".
 """
 
@@ -42,32 +42,32 @@ NetworkT = TypeVar("NetworkT", bound=nn.Module)
 StageT = TypeVar("StageT", bound=Any)
 OpponentT = TypeVar("OpponentT")
 
-#: Upper bounds that limit the memory.
+#: Upper bounds to limit memory use.
 _MOST = {"num_envs": 100_000, "num_steps": 10_000}
 
 
 @dataclass(frozen=True)
 class PPOConfig:
-    """Settings of PPO, the section ``ppo`` of a preset (``configs/training/*.yaml``).
+    """Settings of PPO: section ``ppo`` of a preset (``configs/training/*.yaml``).
 
     Args:
         total_timesteps: total number of self-play steps; 0 skips self-play.
-        num_envs: number of parallel games, B.
-        num_steps: steps in each game per rollout, T.
-        fixed_opponent_fraction: fraction of the games in which the learner has one seat and an opponent of the pool
+        num_envs: number of parallel games B.
+        num_steps: number of steps T per game in each rollout.
+        fixed_opponent_fraction: fraction of the games in which the learner has one seat and an opponent from the pool
             plays the others.
-        update_epochs: passes over each rollout.
-        minibatch_size: actions per minibatch.
-        learning_rate: initial learning rate, annealed along a cosine to `final_lr_fraction` times this value.
+        update_epochs: number of passes over each rollout.
+        minibatch_size: number of actions per minibatch.
+        learning_rate: initial learning rate, with cosine annealing to `final_lr_fraction` times this value.
         final_lr_fraction: final learning rate and entropy bonus as a fraction of their initial values.
         gamma: discount factor per action of the same seat.
-        gae_lambda: lambda of generalized advantage estimation.
+        gae_lambda: lambda for generalized advantage estimation.
         clip_coef: clipping range of the probability ratio.
-        ent_coef: initial weight of the entropy bonus, annealed like the learning rate.
-        vf_coef: weight of the value loss.
+        ent_coef: initial entropy coefficient, annealed like the learning rate.
+        vf_coef: value loss coefficient.
         score_coef: weight of the final scores in the value loss (squared error in units of ten points).
-        margin_coef: value of each point of lead over the mean of the others; a win is worth 1.
-        max_grad_norm: maximum gradient norm.
+        margin_coef: value of each point of lead over the mean score of the others, where a win is worth 1.
+        max_grad_norm: maximum norm for gradient clipping.
     """
 
     total_timesteps: int = 2_000_000
@@ -88,20 +88,20 @@ class PPOConfig:
     max_grad_norm: float = 0.5
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         most = dict.fromkeys(("fixed_opponent_fraction", "final_lr_fraction", "gamma", "gae_lambda"), 1) | _MOST
         check_numbers(self, dict.fromkeys(("num_envs", "num_steps", "update_epochs", "minibatch_size"), 1), most)
 
 
 class SelfPlayPhase(PhaseCounters, Generic[NetworkT, StageT, OpponentT]):
-    """Base class of the self-play phases.
+    """Base class for self-play phases.
 
     Args:
         network: network to train.
-        stage: collector of the rollouts.
-        config: settings of PPO.
+        stage: collector that plays the rollouts.
+        config: PPO settings.
         seed: random seed.
-        opponent: returns the opponent of a rollout, given its number.
+        opponent: function that returns the opponent of a rollout, given its number.
         fast: whether to compute in bfloat16.
     """
 
@@ -125,11 +125,11 @@ class SelfPlayPhase(PhaseCounters, Generic[NetworkT, StageT, OpponentT]):
         self.set_up()
 
     def set_up(self) -> None:
-        """Create the optimizer and everything else that the updates need."""
+        """Create the optimizer and all other objects needed for the updates."""
         raise NotImplementedError
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore a result of `state`, with `counts` set, before the first update."""
+        """Restore a state returned by `state` before the first update; `counts` must already be set."""
         load_module("network", self.network, arrays)
         load_optimizer("optimiser", self.optimizer, arrays)
         stage = {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
@@ -137,10 +137,10 @@ class SelfPlayPhase(PhaseCounters, Generic[NetworkT, StageT, OpponentT]):
 
 
 class PPO(SelfPlayPhase[Network, RolloutCollector, Player]):
-    """Self-play training of a network that evaluates afterstates."""
+    """Self-play training of an afterstate network."""
 
     def set_up(self) -> None:
-        """Create the optimizer, the copy of the network that plays, and its thread."""
+        """Create the optimizer, the copy of the network that plays rollouts, and its thread."""
         self.optimizer = torch.optim.Adam(self.network.parameters(), self.config.learning_rate, eps=1e-5, fused=True)
         self.playing = copy.deepcopy(self.network)
         self._worker = ThreadPoolExecutor(1, "rollout")
@@ -148,11 +148,11 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Player]):
         self._rollout_start: StateArrays = {}
 
     def begin(self) -> None:
-        """Start with the pretrained weights."""
+        """Start self-play with the pretrained weights."""
         self.playing.load_state_dict(self.network.state_dict())
 
     def update(self) -> Progress:
-        """Learn from one rollout while a thread plays the next."""
+        """Train on one rollout while a thread plays the next one."""
         began = time.perf_counter()
         if self._next is None:
             self._play()
@@ -176,7 +176,7 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Player]):
         )
 
     def _play(self) -> None:
-        """Start the next rollout and save the state that it starts from."""
+        """Start the next rollout and save the state before it."""
         self._rollout_start = self.stage.state()
         opponent = self.opponent(self.updates) if self.config.fixed_opponent_fraction else _NoOpponent()
         self._next = self._worker.submit(
@@ -223,7 +223,7 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Player]):
         ratio = (new - old).exp()
         gain = torch.min(ratio * advantage, ratio.clamp(1 - c.clip_coef, 1 + c.clip_coef) * advantage).mean()
         entropy = -(log_probs.exp() * log_probs).sum() / x.decisions
-        # The target value of an afterstate is the outcome of its action.
+        # The value target of an afterstate is the return of its action.
         afterstate = x.position[taken]
         win_loss, score_loss = value_losses(NetworkOutput(*(part[afterstate] for part in output)), wins, scores)
         loss = (
@@ -248,32 +248,32 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Player]):
         }
 
     def state(self) -> StateArrays:
-        """Return everything that the next update depends on, except `counts`; a resumed run repeats its rollout."""
+        """Return everything that the next update depends on, except `counts`; a resumed run repeats the rollout."""
         arrays = module_arrays("network", self.network) | module_arrays("playing", self.playing)
         arrays |= optimizer_arrays("optimiser", self.optimizer)
         arrays |= {f"stage.{name}": array for name, array in (self._rollout_start or self.stage.state()).items()}
         return arrays
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore a result of `state`, with `counts` set, before the first update."""
+        """Restore a state returned by `state` before the first update; `counts` must already be set."""
         super().restore(arrays)
         load_module("playing", self.playing, arrays)
 
     def wait_for_rollout(self) -> None:
-        """Wait for the end of the current rollout."""
+        """Wait until the current rollout ends."""
         if self._next is not None:
             self._next.result()
 
     def close(self) -> None:
-        """Wait for the current rollout, and stop the thread."""
+        """Wait until the current rollout ends, and stop the thread."""
         self._worker.shutdown()
 
 
 class _NoOpponent:
-    """Placeholder for games without opponents."""
+    """Placeholder used as the opponent if there are no opponents."""
 
     name = "none"
 
     def act(self, observation: Any, action_mask: Any, keys: Any) -> Any:
-        """Raise an error: no game has opponents."""
+        """Raise an error, because no game has opponents."""
         raise AssertionError("no game has opponents")

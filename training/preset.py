@@ -1,4 +1,4 @@
-"""Training presets: files in ``configs/training`` with all settings of a training run."""
+"""Training presets: files in ``configs/training`` that contain all settings of a training run."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class PresetError(UserError):
 
 @dataclass(frozen=True)
 class EvaluationConfig:
-    """Settings of the evaluation during and after training.
+    """Settings for evaluation during and after training.
 
     Args:
-        times: number of evaluations during self-play.
-        games: games per evaluation, for each opponent and player count.
-        final_games: games of the final evaluation, for each opponent and player count.
+        times: number of evaluations in the course of self-play.
+        games: number of games per evaluation, for each opponent and player count.
+        final_games: number of games in the final evaluation, for each opponent and player count.
         opponents: names of the opponents.
         players: player counts; default: those of the matchups.
     """
@@ -53,7 +53,7 @@ class EvaluationConfig:
     players: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         check_numbers(self, {"times": 1, "games": 2, "final_games": 2}, {"games": _MOST, "final_games": _MOST})
         object.__setattr__(self, "opponents", _listed(self.opponents))
         if self.players != ():
@@ -66,22 +66,23 @@ class Preset:
 
     Args:
         rules: name of the game.
-        components: component file, name or path; "default" is the default file of the game.
-        matchups: settings to sample for the games.
-        covered: actions disabled for all in every game, by name or id.
-        learner: "judge", a network that evaluates positions at the end of turns, on a CPU; or "plain", a network that
-            reads only the observation and learns by self-play on the device of the games (`helsinki_env.training.gpu`).
-        network: size of the network.
-        pretraining: settings of supervised pretraining on games of the heuristic.
-        ppo: settings of self-play.
-        search: settings of search targets.
-        opponents: baselines in the opponent pool, next to past versions; empty for a plain network.
-        start: initial network: "net", the bundled one, or PATH of ``net:PATH``; default: random weights.
-        against: target player of a best response, see `best_response_to`; default: none.
-        promotion: settings of the promotion test.
-        evaluation: settings of the evaluation.
-        minutes: time limit; a stopped run can be resumed.
-        precision: "float32", "bfloat16", or "auto": bfloat16 if the hardware supports it.
+        components: name or path of the component file; "default" is the game's default file.
+        matchups: matchups, whose settings are sampled for every game.
+        covered: names or ids of board actions disabled for all seats in every game.
+        learner: "judge", a network that evaluates positions at the end of a turn, trained with games on the CPU; or
+            "plain", a network whose only input is the observation, trained by self-play on the device of the games
+            (`helsinki_env.training.gpu`).
+        network: network size.
+        pretraining: settings for supervised pretraining on games of the heuristic.
+        ppo: settings for self-play.
+        search: settings for search targets.
+        opponents: baselines in the opponent pool, in addition to past versions; empty for a plain network.
+        start: initial network: "net" for the bundled network, or the PATH in ``net:PATH``; default: random weights.
+        against: target player of a best response (see `best_response_to`); default: none.
+        promotion: settings for the promotion test.
+        evaluation: settings for evaluation.
+        minutes: time limit in minutes; a stopped run can be resumed.
+        precision: "float32", "bfloat16", or "auto", which means bfloat16 if the hardware supports it.
     """
 
     rules: str = field(default_factory=lambda: default_spec().name)
@@ -102,7 +103,7 @@ class Preset:
     precision: str = "auto"
 
     def __post_init__(self) -> None:
-        """Check the values outside the sections."""
+        """Validate the values outside the sections."""
         object.__setattr__(self, "opponents", _listed(self.opponents))
         object.__setattr__(self, "covered", _listed(self.covered))
         Node(self.rules, PresetError, "rules").choice(game_names())
@@ -110,13 +111,13 @@ class Preset:
         Node(self.minutes, PresetError, "minutes").number(0, inside=True)
         Node(self.precision, PresetError, "precision").choice(("auto", "float32", "bfloat16"))
         played = tuple(sorted({count for matchup in self.matchups for count in matchup.players}))
-        for name in ("promotion", "evaluation"):  # evaluate with the player counts of the games
+        for name in ("promotion", "evaluation"):  # by default, evaluate with the player counts of the matchups
             if not getattr(self, name).players:
                 object.__setattr__(self, name, replace(getattr(self, name), players=played))
 
     @cached_property
     def game(self) -> Any:
-        """Return the game configuration that all matchups share."""
+        """Return the game configuration shared by all matchups."""
         changes: dict[str, Any] = {} if self.components == "default" else {"components": self.components}
         if self.covered:
             changes["covered"] = self.covered
@@ -124,10 +125,10 @@ class Preset:
         return default.replace(**changes) if changes else default
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the preset as plain data, in the form of a preset file."""
+        """Convert the preset to a dict in the format of a preset file."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         if spec_by_name(self.rules).is_default:
-            del plain["rules"]  # the format omits defaults
+            del plain["rules"]  # the format omits default values
         if self.learner == AFTERSTATE_KIND:
             del plain["learner"]
         else:
@@ -141,15 +142,15 @@ class Preset:
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Preset:
-        """Read a preset from a file.
+        """Load a preset from a file.
 
         Args:
-            name_or_path: name in ``configs/training``, or path.
-            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
+            name_or_path: name of a file in ``configs/training``, or a path.
+            trust: whether to allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
-            PresetError: for an invalid file; the message names the file, the key and the value.
-            PlayerError: if the file names code and `trust` is false.
+            PresetError: if the file is invalid; the message names the file, the key and the value.
+            PlayerError: if the file names a player that runs code and `trust` is False.
         """
         data = read_yaml(find_yaml(name_or_path, "training", PresetError), PresetError)
         preset = cls._read(data)
@@ -160,7 +161,7 @@ class Preset:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Preset:
-        """Return the preset in plain data; raise PresetError for invalid data."""
+        """Create a preset from a dict; raise PresetError if the data are invalid."""
         data = Node.of(data, PresetError, "the preset")
         preset = cls._read(data)
         with data.prefix_errors():
@@ -169,7 +170,7 @@ class Preset:
 
     @classmethod
     def _read(cls, data: Node) -> Preset:
-        """Return the preset in plain data, before its players are checked."""
+        """Create a preset from a dict without checking its players."""
         data.mapping([item.name for item in fields(cls)])
         parts: dict[str, Any] = {name: data[name].build(part) for name, part in _PARTS.items() if data[name].is_present}
         if data["matchups"].is_present:
@@ -183,14 +184,14 @@ class Preset:
         return data.build(cls)
 
     def for_game(self, rules: str, name: str) -> Preset:
-        """Return the preset for another game, without network features that the game lacks.
+        """Return the preset adapted to another game, without network features that this game lacks.
 
         Args:
             rules: name of the game.
-            name: name of the preset, for the error message.
+            name: name of the preset, used in error messages.
 
         Raises:
-            PresetError: if the game lacks a feature of the preset; the message lists the presets for the game.
+            PresetError: if the game lacks a feature that the preset uses; the message lists the presets for the game.
         """
         preset = self._with(rules)
         try:
@@ -215,16 +216,16 @@ class Preset:
         return replace(preset, network=network)
 
     def best_response_to(self, player: str) -> Preset:
-        """Return the preset for a best response to a player; its win rate bounds how exploitable that player is.
+        """Return a preset that trains a best response to a player; its win rate is a lower bound on exploitability.
 
-        The learner has one seat of every game and the target player has all others. There is no promotion test: the
-        best network is the evaluated one that wins most games against the target.
+        The learner has one seat in every game and the target player has all others. There is no promotion test: the
+        best network is the evaluated version that wins the most games against the target.
 
         Args:
             player: name of the target player.
 
         Raises:
-            PresetError: if the player is invalid, or for a plain network, which meets only past versions.
+            PresetError: if the player is invalid, or for a plain network, which plays only against past versions.
         """
         if self.learner == PLAIN_KIND:
             raise PresetError(f"against: found {player}, expected none: a plain network meets only past versions")
@@ -239,7 +240,7 @@ class Preset:
         return preset
 
     def check(self) -> None:
-        """Raise PresetError if the game lacks a feature of the preset, or for an invalid player."""
+        """Raise PresetError if the game lacks a feature that the preset uses, or if a player is invalid."""
         at = ""
         try:
             game = self.game
@@ -259,7 +260,7 @@ class Preset:
             self._check_against()
 
     def _check_against(self) -> None:
-        """Check that the target player of a best response is the only opponent in training and evaluation."""
+        """Check that the target of a best response is the only opponent in training and evaluation."""
         alone = (self.against,)
         for path, names in (("opponents", self.opponents), ("evaluation.opponents", self.evaluation.opponents)):
             if names != alone:
@@ -270,7 +271,7 @@ class Preset:
             )
 
     def _check_players(self) -> None:
-        """Create every player once, so that an invalid name fails before training starts."""
+        """Create every player once, so that invalid names are reported before training starts."""
         game = self.game
         named = {"opponents": self.opponents, "evaluation.opponents": self.evaluation.opponents}
         if self.against:
@@ -306,12 +307,12 @@ _PARTS: dict[str, type] = {
 
 
 def network_name(start: str) -> str:
-    """Return the name of the player with the initial network of a run."""
+    """Return the name of the player that uses the initial network of a run."""
     return start if start == "net" else f"net:{start}"
 
 
 def _fits(name: str, rules: str) -> bool:
-    """Return whether a game has all features of a preset."""
+    """Return whether a game has all features that a preset uses."""
     try:
         Preset.from_yaml(name)._with(rules).check()
     except PresetError:
@@ -320,5 +321,5 @@ def _fits(name: str, rules: str) -> bool:
 
 
 def _listed(value: Any) -> tuple[Any, ...]:
-    """Return a list as a tuple, and any other value as a tuple of one."""
+    """Convert a list to a tuple, and any other value to a tuple with one element."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)

@@ -1,7 +1,7 @@
-"""Supervised pretraining: learn state values from games of the heuristic against itself.
+"""Supervised pretraining, which learns state values from games that the heuristic plays against itself.
 
-Such a game takes half a millisecond in compiled code, so a minute of pretraining is worth more than an hour of
-self-play. Some actions are random, to cover states outside the heuristic's policy. Self-play
+Such a game takes half a millisecond in compiled code, so a minute of pretraining achieves more than an hour of
+self-play. Some actions are random, to cover states that the heuristic does not reach. Self-play
 (`helsinki_env.training.ppo`) follows.
 """
 
@@ -48,15 +48,15 @@ class PretrainingConfig:
 
     Args:
         samples: total number of samples; 0 skips pretraining.
-        games: games per generated dataset.
-        share: fraction of the turns that become samples.
+        games: number of games per generated dataset.
+        share: fraction of the turns that are used as samples.
         epsilon: probability of a random action.
-        minibatch_size: samples per minibatch.
-        learning_rate: initial learning rate, annealed along a cosine to `final_lr_fraction` times this value.
+        minibatch_size: number of samples per minibatch.
+        learning_rate: initial learning rate, with cosine annealing to `final_lr_fraction` times this value.
         final_lr_fraction: final learning rate as a fraction of `learning_rate`.
         weight_decay: AdamW weight decay.
         score_coef: weight of the score loss (squared error in units of ten points).
-        max_grad_norm: maximum gradient norm.
+        max_grad_norm: maximum norm for gradient clipping.
     """
 
     samples: int = 2_000_000
@@ -71,7 +71,7 @@ class PretrainingConfig:
     max_grad_norm: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         parts = dict.fromkeys(("share", "epsilon", "final_lr_fraction"), 1)
         check_numbers(self, {"games": 1, "minibatch_size": 1}, parts | {"games": 1_000_000})
         if self.samples and not self.share:
@@ -80,11 +80,11 @@ class PretrainingConfig:
 
 @dataclass
 class PretrainingSamples:
-    """Samples: positions at the ends of turns, with the results of their games.
+    """Training samples: positions at the ends of turns, with the results of their games.
 
     Attributes:
         seats: int8 (N, P, S). table: int8 (N, G). See `helsinki_env.agents.net.afterstates.AfterstateBatch`.
-        wins: win share of each seat, viewer first, float32 (N, 4). scores: points of each seat, float32 (N, 4).
+        wins: fractional win of each seat, viewer first, float32 (N, 4). scores: points of each seat, float32 (N, 4).
     """
 
     seats: npt.NDArray[np.int8]
@@ -95,13 +95,13 @@ class PretrainingSamples:
 
 @kernel
 def _bernoulli(key, chance):
-    """Return True with probability `chance`, from a random key."""
+    """Return True with probability `chance`, using a random key."""
     return np.float64(key >> np.uint64(11)) * 2.0**-53 < chance
 
 
 @kernel
 def _random_legal(mask, key):
-    """Sample a legal action uniformly."""
+    """Sample a legal action uniformly at random."""
     legal = np.int64(0)
     for i in range(len(mask)):
         legal += mask[i]
@@ -116,7 +116,7 @@ def _random_legal(mask, key):
 
 @kernel
 def _play(workspace, games, keys, share, epsilon, seat_at, table_at, seats, table, wins, scores, max_samples):
-    """Play games to the end, write sampled positions at the ends of turns, and return their number."""
+    """Play games to the end, store sampled positions at the ends of turns, and return the number of these samples."""
     t, p = workspace.tables[0], workspace.pieces[0]
     count = 0
     for b in range(len(games)):
@@ -138,13 +138,13 @@ def _play(workspace, games, keys, share, epsilon, seat_at, table_at, seats, tabl
                 continue
             key += GOLDEN
             if _bernoulli(mix(key), share) and count < max_samples and not g.done:
-                # Determinize first: the sample must not reveal hidden cards that the seat has not seen.
+                # Determinize first, because the sample must not reveal cards that the seat has not seen.
                 workspace.trial[0] = g
                 determinize_state(t, workspace.trial[0], seat, mix(~key), workspace.hidden[0], workspace.mask)
                 write_features(
                     workspace, workspace.trial[0], seat, drawn, seat_at, table_at, seats[count], table[count]
                 )
-                wins[count, 0] = seat  # stored here until the game ends
+                wins[count, 0] = seat  # the viewer, stored here until the game ends
                 count += 1
             drawn = 0
         for i in range(begin, count):
@@ -165,13 +165,13 @@ def generate_samples(
     epsilon: float,
     seats: int = MAX_SEATS,
 ) -> PretrainingSamples:
-    """Play dealt games (B,) to the end in place with the heuristic and return samples with `seats` seats each.
+    """Play dealt games (B,) to the end, in place, with the heuristic and return samples with `seats` seats each.
 
-    `keys` are random keys, uint64 (B,). A fraction `share` of the turns becomes samples; a fraction `epsilon` of the
+    `keys` are random keys, uint64 (B,). A fraction `share` of the turns is sampled, and a fraction `epsilon` of the
     actions is random.
     """
     games, keys = writable_array("games", games, workspace.trial.dtype, None), key_array("keys", keys, len(games))
-    max_samples = int(len(games) * 120 * share) + 64  # 120 turns is a long game
+    max_samples = int(len(games) * 120 * share) + 64  # 120 turns make a long game
     samples = PretrainingSamples(
         np.zeros((max_samples, seats, offsets.seat[-1]), np.int8),
         np.zeros((max_samples, offsets.table[-1]), np.int8),
@@ -184,7 +184,7 @@ def generate_samples(
 
 
 class Pretraining(PhaseCounters):
-    """Pretraining of a network: learns from one dataset while a thread generates the next one."""
+    """Pretraining phase, which trains on one dataset while a thread generates the next one."""
 
     counted = ("updates", "positions", "games")
     updates: int
@@ -215,7 +215,7 @@ class Pretraining(PhaseCounters):
         self._next: Future[list[PretrainingSamples]] | None = None
 
     def _generate(self, number: int) -> list[PretrainingSamples]:
-        """Generate a dataset, which depends only on the seed and its number."""
+        """Generate a dataset, which depends only on the seed and the dataset's number."""
         samples = []
         for i, env in enumerate(self._envs):
             seed = int(np.random.default_rng([self.seed, number, i]).integers(2**50))
@@ -229,10 +229,10 @@ class Pretraining(PhaseCounters):
         return samples
 
     def begin(self) -> None:
-        """Do nothing: this is the first phase."""
+        """Do nothing, because this is the first phase."""
 
     def update(self) -> Progress:
-        """Learn from one dataset."""
+        """Train on one dataset."""
         began = time.perf_counter()
         if self._next is None:
             self._next = self._worker.submit(self._generate, self.updates)
@@ -278,14 +278,14 @@ class Pretraining(PhaseCounters):
         return {"win_loss": win_loss.item(), "score_loss": score_loss.item()}
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all that the next update depends on, except `counts`."""
+        """Return everything that the next update depends on, except `counts`."""
         return module_arrays("network", self.network) | optimizer_arrays("optimiser", self.optimizer)
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore a result of `state`, before the first update."""
+        """Restore a state returned by `state` before the first update."""
         load_module("network", self.network, arrays)
         load_optimizer("optimiser", self.optimizer, arrays)
 
     def close(self) -> None:
-        """Wait for the dataset that is being generated, and stop the thread."""
+        """Wait for the dataset in progress, and stop the thread."""
         self._worker.shutdown()

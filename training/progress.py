@@ -1,4 +1,4 @@
-"""Progress reports of a training run, and their TensorBoard log."""
+"""Progress reports of a training run, and TensorBoard logging."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 
 def cosine_anneal(done: float, final: float) -> float:
-    """Return the factor of the learning rate at a completed fraction, from 1 to `final` along a cosine."""
+    """Return the learning rate factor at a completed fraction; it falls from 1 to `final` along a cosine."""
     return final + (1 - final) * 0.5 * (1 + math.cos(math.pi * done))
 
 
 class PhaseCounters:
-    """Counts of a training phase by name; the second one, such as ``decisions``, determines the completed fraction."""
+    """Counters of a training phase; the second one, such as ``decisions``, determines the completed fraction."""
 
     counted: ClassVar[tuple[str, str, str]] = ("updates", "decisions", "games")
 
@@ -26,7 +26,7 @@ class PhaseCounters:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The counts so far, by name."""
+        """The current counts, by name."""
         return {name: getattr(self, name) for name in self.counted}
 
     @counts.setter
@@ -36,7 +36,7 @@ class PhaseCounters:
 
     @property
     def done(self) -> float:
-        """The completed fraction, 0 to 1."""
+        """The completed fraction, from 0 to 1."""
         return min(1.0, self.counts[self.counted[1]] / self.total) if self.total else 1.0
 
 
@@ -45,17 +45,17 @@ class Progress:
     """Progress after one update."""
 
     part: str  # "pretraining", "self-play" or, at the end of a best response, "sequential halving"
-    done: float  # completed fraction of this part, 0 to 1
-    decisions: int  # self-play steps so far (in pretraining: samples)
-    games: int  # games finished so far
-    points: float = float("nan")  # mean points per seat in games that ended during the update, NaN if none did
-    losses: dict[str, float] = field(default_factory=dict)  # mean losses of the update
-    seconds: dict[str, float] = field(default_factory=dict)  # time of the update by activity, in seconds
+    done: float  # completed fraction of this part, from 0 to 1
+    decisions: int  # number of self-play steps so far, or of samples in pretraining
+    games: int  # number of games finished so far
+    points: float = float("nan")  # mean points per seat in games that ended during the update; NaN if there were none
+    losses: dict[str, float] = field(default_factory=dict)  # mean losses in the update
+    seconds: dict[str, float] = field(default_factory=dict)  # time in seconds that each activity took in the update
 
 
 @dataclass(frozen=True)
 class Report:
-    """Report after each update: training time so far in seconds, progress, and the last entry of the curve or None."""
+    """Report after each update: training time in seconds, progress, and the last entry of the curve, if any."""
 
     seconds: float
     progress: Progress
@@ -63,9 +63,9 @@ class Report:
 
 
 class TensorBoardWriter:
-    """Write TensorBoard events to a folder, if TensorBoard is installed.
+    """Writer of TensorBoard events to a folder; does nothing if TensorBoard is not installed.
 
-    `begin` is the number of completed updates; later events of an interrupted run are purged.
+    `begin` is the number of completed updates; later events from an interrupted run are purged.
     """
 
     def __init__(self, folder: Path, begin: int) -> None:
@@ -83,12 +83,12 @@ class TensorBoardWriter:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file."""
+        """Close the event file."""
         if self._writer is not None:
             self._writer.close()
 
     def progress(self, step: int, progress: Progress) -> None:
-        """Write losses, points and times of an update."""
+        """Log the losses, points and times of an update."""
         part = progress.part.replace(" ", "_")
         values = {f"{part}/{name}": value for name, value in progress.losses.items()}
         values |= {f"seconds/{name}": value for name, value in progress.seconds.items()}
@@ -96,7 +96,7 @@ class TensorBoardWriter:
         self._write(step, values)
 
     def measured(self, step: int, standings: Sequence[dict[str, Any]]) -> None:
-        """Write evaluation results with confidence intervals."""
+        """Log evaluation results with confidence intervals."""
         values: dict[str, float] = {}
         for s in standings:
             name = f"strength/{s['players']} players against {s['opponent']}"

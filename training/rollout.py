@@ -1,6 +1,6 @@
-"""Rollouts: parallel games between the learner and its opponents, and the training data from them.
+"""Rollouts, which play parallel games between the learner and its opponents and collect training data.
 
-A rollout depends only on weights, seed and number. The state of the games can be saved and restored
+A rollout depends only on the weights, the seed and its number. The state of the games can be saved and restored
 (`RolloutCollector.state`, `RolloutCollector.restore`).
 """
 
@@ -40,16 +40,16 @@ halves the data. Their probability, 0.05% in total, is redistributed among the o
 
 @dataclass
 class Rollout:
-    """Training data of T steps of B games: n actions of the learner; m of `SearchTargets` is 0 without search."""
+    """Training data from T steps of B games, with n learner actions; m in `SearchTargets` is 0 without search."""
 
-    inputs: AfterstateBatch  # network inputs, without choices of a probability below `MIN_PROBABILITY`
+    inputs: AfterstateBatch  # network inputs, without choices with a probability below `MIN_PROBABILITY`
     action: npt.NDArray[np.int64]  # chosen actions, int64 (n,)
     log_prob: npt.NDArray[np.float32]  # log probability of the action among the retained choices, float32 (n,)
-    #: Predicted values before the action, float32 (n, 8), by seat; see `helsinki_env.training.values`.
+    #: Predicted values before the action, by seat, float32 (n, 8); see `helsinki_env.training.values`.
     expected: npt.NDArray[np.float32]
     after: npt.NDArray[np.float32]  # predicted values after the action, float32 (n, 8)
     viewer: npt.NDArray[np.int64]  # the learner's seat, int64 (n,)
-    players: npt.NDArray[np.int64]  # number of players of the game, int64 (n,)
+    players: npt.NDArray[np.int64]  # number of players in the game, int64 (n,)
     arms: npt.NDArray[np.int64]
     policy_target: npt.NDArray[np.float32]
     value_target: npt.NDArray[np.float32]
@@ -57,17 +57,17 @@ class Rollout:
     seat: npt.NDArray[np.int64]  # acting seat, int64 (T, B)
     ended: npt.NDArray[np.bool_]  # whether the game ended at this step, bool (T, B)
     outcome: npt.NDArray[np.float32]  # result of the game, float32 (T, B, 8)
-    points: float = float("nan")  # mean points per seat in finished games, NaN if none finished
+    points: float = float("nan")  # mean points per seat in finished games; NaN if there were none
     games: int = 0  # number of finished games
-    #: Time in the environment, on inputs, in the network and in search, in seconds.
+    #: Time in seconds spent on the environment, on inputs, in the network and on search.
     seconds: dict[str, float] = field(default_factory=dict)
 
 
 class RolloutCollector:
-    """Parallel games of several matchups.
+    """Collector that plays parallel games of several matchups.
 
     `fixed_opponent_fraction` is the fraction of the games in which the learner has one seat. `ahead` adds look-ahead
-    features of every seat's next turn.
+    features for every seat's next turn.
     """
 
     def __init__(
@@ -92,12 +92,12 @@ class RolloutCollector:
         self._starts = np.cumsum([0, *(env.num_envs for env in self.envs)])
         starts = [env.reset(seed=seed * 1009 + i) for i, env in enumerate(self.envs)]
         self._gather([obs for obs, _ in starts], [info for _, info in starts])
-        #: The learner's seat in games against opponents; -1 if it has all seats.
+        #: The learner's seat in games against opponents, or -1 if it has all seats.
         self.own = np.where(fixed_opponent_games(games, fixed_opponent_fraction), 0, -1)
         self._deal_seats(np.ones(games, np.bool_))
 
     def _deal_seats(self, chosen: npt.NDArray[np.bool_]) -> None:
-        """Move the learner to the next seat in new games."""
+        """Move the learner to the next seat in newly dealt games."""
         players = self._players()
         moved = chosen & (self.own >= 0)
         self.own[moved] = (self.own[moved] + 1) % players[moved]
@@ -118,7 +118,7 @@ class RolloutCollector:
         return saved
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore a result of `state`; raise StateError if it does not match."""
+        """Restore a state returned by `state`; raise StateError if it does not match."""
         self.own = state_array(state, "own", self.own).copy()
         started = []
         for i, env in enumerate(self.envs):
@@ -131,7 +131,8 @@ class RolloutCollector:
     def play(self, network: Network, opponent: Player, steps: int, number: int, fast: bool) -> Rollout:
         """Play T steps of every game.
 
-        `opponent` plays the other seats in fixed-opponent games. Seed and `number` determine all random draws.
+        `opponent` plays the other seats in fixed-opponent games. All random draws are determined by the seed and
+        `number`.
         """
         generator = torch.Generator("cpu").manual_seed(self.seed * 1_000_003 + number)
         rng = np.random.default_rng([self.seed, number])
@@ -192,7 +193,7 @@ class RolloutCollector:
         searcher: TargetSearcher | None,
         rng: np.random.Generator,
     ) -> dict[str, Any]:
-        """Sample the learner's actions in some games and return the training data."""
+        """Sample the learner's actions in the given games and return the training data."""
         began = time.perf_counter()
         inputs = self.writer.write(self.observation[rows], self.mask[rows], self.most_players)
         seconds["inputs"] += time.perf_counter() - began
@@ -202,7 +203,8 @@ class RolloutCollector:
             output = network(x.seats, x.table)
         log_probs = network.log_probs(x, output).cpu()
         values = torch.cat([torch.softmax(output.win_logits, 1), output.scores], 1).cpu().numpy()
-        # Exponential race: the first of independent clocks, with the probabilities as rates, is an exact policy sample.
+        # Exponential race: with the probabilities as rates of independent clocks, the first clock is an exact policy
+        # sample.
         clock = torch.empty_like(log_probs).exponential_(generator=generator).log()
         chosen = best_choices(inputs, (log_probs - clock).numpy())
         viewer = self.seat[rows]
@@ -232,7 +234,7 @@ class RolloutCollector:
     def _step(
         self, actions: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[Any], npt.NDArray[Any]]:
-        """Step every game; return the ended games as indices (k,) and mask (B,), and their scores and ranks (k, 4)."""
+        """Step every game; return indices (k,) and mask (B,) of finished games, and their scores and ranks (k, 4)."""
         observations, infos = [], []
         ended = np.zeros(self.games, np.bool_)
         scores, ranks = np.zeros((2, self.games, MAX_SEATS), np.int64)
@@ -255,6 +257,6 @@ _DATA = ("inputs", "action", "log_prob", "expected", "after", "viewer", "players
 def _in_order(
     values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float32]:
-    """Reorder both halves of the predicted values, (n, 8), by seat of the game."""
+    """Reorder both halves of the predicted values, (n, 8), by seat number."""
     halves = values[:, :MAX_SEATS], values[:, MAX_SEATS:]
     return np.concatenate([to_seat_order(half, viewer, players) for half in halves], axis=1)

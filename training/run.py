@@ -1,11 +1,11 @@
-"""Training runs: pretraining, self-play with evaluation and promotion tests, and a final evaluation.
+"""Training runs, which consist of pretraining, self-play with evaluations and promotion tests, and a final evaluation.
 
-Files of a run folder:
+Files in a run folder:
 
-- ``best.safetensors``: the network of the last passed promotion test, or the strongest evaluated network of a best
-  response; ``net:FOLDER`` plays it. ``latest.safetensors``: the network of the last evaluation. ``past/``: past
-  versions, the opponents of later ones.
-- ``state.safetensors``: the state of the run, from which `resume` continues it with identical results.
+- ``best.safetensors``: the network that last passed the promotion test, or the strongest evaluated network of a best
+  response; the player ``net:FOLDER`` uses it. ``latest.safetensors``: the network at the last evaluation. ``past/``:
+  past versions, which serve as opponents.
+- ``state.safetensors``: the state of the run, from which it can be resumed with identical results.
 - ``curve.json``: evaluation results over training. ``summary.json``: the final evaluation and all settings.
   ``tensorboard/``: losses, evaluation results and times, if TensorBoard is installed.
 """
@@ -52,18 +52,18 @@ with requires_extra("train"):
 
 __all__ = ["RunError", "Training", "check_run_folder", "uses_bfloat16"]
 
-#: Seed offsets that separate evaluation games from training games.
+#: Seed offsets that make evaluation games independent of training games.
 _MATCH_SEED = 1_000_000
 _PROMOTION_SEED = 2_000_000
 _HALVING_SEED = 3_000_000
-#: Promotion tests have seeds 100 apart, and neighboring runs 1000: from the eleventh test on, a run uses deals of
-#: another run's tests.
+#: The seeds of consecutive promotion tests differ by 100, and those of consecutive runs by 1000. From the eleventh test
+#: onward, a run therefore reuses deals from the tests of another run.
 _MAX_SEED = 2**53
-#: Upper bound of saved counts.
+#: Upper bound on saved counts.
 _MAX_COUNT = 2**53
-#: Seconds between saves of the state; results do not depend on it.
+#: Minimum number of seconds between saves of the state; results do not depend on it.
 _SAVE_INTERVAL = 30.0
-#: File of the state in the run folder.
+#: Name of the state file in the run folder.
 _STATE = "state.safetensors"
 
 
@@ -72,17 +72,17 @@ class RunError(UserError):
 
 
 def _version_file(evaluation: int) -> str:
-    """Return the file name of the network of an evaluation, numbered from 0."""
+    """Return the file name of the network at an evaluation, numbered from 0."""
     return f"{evaluation:04d}.safetensors"
 
 
 def uses_bfloat16(precision: str, device: torch.device) -> bool:
-    """Return whether to compute in bfloat16; "auto" depends on native hardware support."""
+    """Return whether to compute in bfloat16; "auto" means to use it if the hardware supports it natively."""
     return supports_bfloat16(device) if precision == "auto" else precision == "bfloat16"
 
 
 def check_run_folder(folder: Path, resume: bool) -> None:
-    """Raise RunError if a new run would overwrite a run, or if there is no run to resume."""
+    """Raise RunError if a new run would overwrite an existing one, or if there is no run to resume."""
     exists = is_file(folder / _STATE)
     if resume and not exists:
         raise RunError(f"{shorten(folder)}: found no training run, expected one to resume; omit --resume to start one")
@@ -98,15 +98,15 @@ class Training:
 
     Args:
         preset: settings of the run.
-        folder: folder of its files.
-        seed: random seed of weights, games and evaluation.
+        folder: folder for the files of the run.
+        seed: random seed for weights, games and evaluation.
         device: "cpu" or "cuda".
-        resume: resume the run in the folder; otherwise the folder must not contain a run.
-        group: processes that train together; default: this process. The first one writes the files.
+        resume: whether to resume the run in the folder; if False, the folder must not contain a run.
+        group: processes that train together, of which the first one writes the files; default: only this process.
 
     Raises:
-        RunError: if the folder contains no run to resume, an unexpected run or a run with other settings, or if the
-            seed is too large.
+        RunError: if there is no run to resume, if the folder contains an unexpected run or one with different settings,
+            or if the seed is too large.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Training:
         opponents = sorted({preset.against, *preset.opponents, *preset.evaluation.opponents} - {""})
         digests = {name: files_digest(name, preset.game) for name in opponents}
         self._files = {name: digest[:16] for name, digest in digests.items() if digest is not None}
-        #: Opponents are loaded once, so they stay the same if their files change.
+        #: Load opponents only once, so that they stay the same if their files change.
         self._opponent = cache(make_player)
         self.best = copy.deepcopy(self.network)
         self.standing = RunState(part=next(iter(self.learner.parts)))
@@ -144,7 +144,7 @@ class Training:
             self._resume()
 
     def _identity(self) -> dict[str, Any]:
-        """Return the settings that must be equal to resume a run."""
+        """Return the settings that must match to resume a run."""
         preset = self.preset.to_dict()
         del preset["minutes"]  # a resumed run can have a different time limit
         return {
@@ -183,12 +183,12 @@ class Training:
         self.learner.parts[self.standing.part].restore(arrays)
 
     def run(self, report: Callable[[Report], None] | None = None) -> dict[str, Any]:
-        """Train until completion or the time limit, evaluate, and return the summary that is also written.
+        """Train until completion or the time limit, evaluate, and return the summary, which is also saved.
 
-        Its "finished" is false after the time limit.
+        Its "finished" is False if the time limit was reached.
 
         Raises:
-            RunError: if another process trains in the folder.
+            RunError: if another process is training in the folder.
         """
         busy = RunError(f"{self.folder}: found another process that trains here; wait for it, or choose another folder")
         with ExitStack() as stack:
@@ -198,11 +198,11 @@ class Training:
                 log = stack.enter_context(TensorBoardWriter(self.folder / "tensorboard", self._updates()))
                 check_no_link(self.folder / "past")
                 for folder in (self.folder, self.folder / "past"):
-                    remove_leftovers(folder)  # this process holds the lock
+                    remove_leftovers(folder)  # safe, because this process holds the lock
             self._began, self._before = time.monotonic(), self.standing.seconds
             self._saved = self._began
             if self.group.broadcast(not self._state.exists()):
-                self._save()  # a run can be resumed before its first update
+                self._save()  # make the run resumable before its first update
             try:
                 finished = self._run_phases(log, report)
             finally:
@@ -213,7 +213,7 @@ class Training:
     def keep(self) -> bool:
         """Save the state after the last update; return whether the run can be resumed.
 
-        Another thread may call it during `run`.
+        Another thread may call this during `run`.
         """
         if self._snapshot is not None and self.group.is_main:
             write_state(self._state, *self._snapshot)
@@ -226,11 +226,11 @@ class Training:
         return bool(self.group.broadcast(self._seconds() >= 60.0 * self.preset.minutes))
 
     def _updates(self) -> int:
-        """Return the number of updates so far."""
+        """Return the number of completed updates."""
         return sum(part.updates for part in self.learner.parts.values())
 
     def _run_phases(self, log: TensorBoardWriter | None, report: Callable[[Report], None] | None) -> bool:
-        """Run the remaining phases; return whether all are complete."""
+        """Run the remaining phases; return whether all of them are complete."""
         names = list(self.learner.parts)
         for name in names[names.index(self.standing.part) :]:
             part, is_self_play = self.learner.parts[name], name == names[-1]
@@ -265,7 +265,7 @@ class Training:
             self._write()
 
     def _take_snapshot(self) -> None:
-        """Store the current state of the run."""
+        """Store the current state of the run in memory."""
         self.standing.seconds = self._seconds()
         part = self.learner.parts[self.standing.part]
         counts = {name: part.counts for name, part in self.learner.parts.items()}
@@ -313,10 +313,10 @@ class Training:
         write_json(self.folder / "curve.json", s.curve)
 
     def _evaluation_results(self) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-        """Return the results against the fixed players and of the promotion test; the first evaluation has no test.
+        """Return the results against fixed players and of the promotion test, which the first evaluation omits.
 
-        A best response has no promotion test either: its gains between evaluations are too small for a test, and it
-        does not play against itself. `_strongest` chooses its best network at the end.
+        There is also no promotion test for a best response: its gains between evaluations are too small for a test, and
+        it does not play against itself. `_strongest` selects its best network at the end.
         """
         s, e = self.standing, self.preset.evaluation
         standings = self._against(self.network, e.games, _MATCH_SEED + self.seed)
@@ -333,7 +333,7 @@ class Training:
         return evaluate_against(learner, self.preset.game, e.opponents, e.players, games, seed, self._opponent)
 
     def _strongest(self, report: Callable[[Report], None] | None) -> int:
-        """Return the evaluated version that wins most games against the opponent."""
+        """Return the evaluated version that wins the most games against the target player."""
         games, ppo = 4 * self.preset.evaluation.final_games, self.learner.ppo
 
         def win_rate(contender: int, games: int, number: int) -> float:
@@ -367,14 +367,14 @@ class Training:
         return summary
 
     def _best(self) -> dict[str, int]:
-        """Return the samples and self-play steps of the best network; empty before the first evaluation."""
+        """Return the numbers of samples and self-play steps of the best network; empty before any evaluation."""
         if not (curve := self.standing.curve):
             return {}
         entry = curve[min(self.standing.best_at, len(curve) - 1)]
         return {name: entry[name] for name in ("positions", "decisions")}
 
     def describe(self) -> dict[str, Any]:
-        """Return the description of the run that checkpoints contain."""
+        """Return the description of the run that is stored in checkpoints."""
         return {
             "game": config_to_dict(self.preset.game),
             "network": asdict(self.preset.network),
@@ -392,10 +392,10 @@ class Training:
 
 
 def _commit() -> str:
-    """Return the commit of the source tree, or an empty string outside one."""
+    """Return the commit of the source tree, or an empty string outside a repository."""
     try:
         result = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],  # the user's git
+            ["git", "rev-parse", "--short=12", "HEAD"],  # git from the user's PATH
             cwd=Path(__file__).parent,
             capture_output=True,
             text=True,

@@ -1,4 +1,4 @@
-"""Stable-Baselines3 support: a `VecEnv` with action masks for `MaskablePPO`, and its models as players.
+"""Stable-Baselines3 support: a `VecEnv` with action masks for `MaskablePPO`, and a player that uses its models.
 
     from sb3_contrib import MaskablePPO
     from helsinki_env.training.sb3 import DEFAULTS, SB3Player, make_sb3_env, evaluate_sb3_player
@@ -7,11 +7,12 @@
     model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=1).learn(150_000)
     print(evaluate_sb3_player(SB3Player(model), "random"))
 
-``python -m helsinki_env.training.sb3`` trains and evaluates with one command. One seat learns and opponents play the
-other seats, see `GameSeatVectorEnv`. A step processes all games as arrays, and only finished games one by one.
+``python -m helsinki_env.training.sb3`` trains and evaluates in one command. One seat learns and opponents play the
+other seats (see `GameSeatVectorEnv`). A step processes all games as arrays; only finished games are processed one by
+one.
 
 The module requires the extra ``sb3``: ``pip install -c constraints.txt -e ".[sb3]"`` in a clone. Models saved by
-Stable-Baselines3 are pickles and can execute code when loaded: load only files that you trust.
+Stable-Baselines3 are pickles and can execute code when loaded, so load only files that you trust.
 """
 
 from __future__ import annotations
@@ -63,37 +64,37 @@ DEFAULTS: dict[str, Any] = {
 """Hyperparameters of `MaskablePPO`. A game has its only reward at the end, after about 60 actions: do not discount."""
 #: Options of the environment that are not part of the configuration.
 _SEAT_OPTIONS = ("opponents", "seat", "illegal_action", "episodes", "render_mode")
-#: Fixed number of rows per model call: the last bits of a matrix product depend on its shape.
+#: Fixed number of rows per model call, because the last bits of a matrix product depend on its shape.
 _CHUNK = 128
-#: Seed offset that separates evaluation games from training games.
+#: Seed offset that makes evaluation games independent of training games.
 _MATCH_SEED = 1_000_000
 
 
 class GamesVecEnv(VecEnv):
-    """A Stable-Baselines3 `VecEnv` of games with one learning seat.
+    """Stable-Baselines3 `VecEnv` for games with one learning seat.
 
-    Observations are `scale_observation` of the learner's view, float32 (B, F); rewards are float32 (B,). Masks come
-    from ``env_method("action_masks")``, as `MaskablePPO` expects: one bool (A,) per game, never all false. Every step
-    returns new arrays.
+    Observations are those of the learner, scaled with `scale_observation`, float32 (B, F); rewards are float32 (B,).
+    Masks come from ``env_method("action_masks")``, as `MaskablePPO` expects: one bool (A,) array per game, never all
+    False. Every step returns new arrays.
 
-    The info of a game is empty until the game ends. Then it contains:
+    The info dict of a game is empty until the game ends. At the end, it contains:
 
-    - ``terminal_observation``: the finished game from the learner's view, float32 (F,);
-    - ``TimeLimit.truncated``: always false;
-    - ``is_success``: the learner's win share (1 / k if k players tie for first), logged as ``rollout/success_rate``;
+    - ``terminal_observation``: the learner's observation of the finished game, float32 (F,);
+    - ``TimeLimit.truncated``: always False;
+    - ``is_success``: 1 if the learner wins, or 1 / k if k players tie for first; logged as ``rollout/success_rate``;
     - ``seat``: the learner's seat;
-    - ``rewards``, ``scores`` and ``places`` of all seats, and ``episode`` with `make_sb3_env`.
+    - ``rewards``, ``scores`` and ``places`` of all seats, and ``episode`` if created with `make_sb3_env`.
 
-    The games are one environment: seeds, options, attributes and methods other than ``action_masks`` apply to all
-    games. After ``seed(n)`` the next reset deals stream b of seed n to game b, so runs with different seeds have
+    The games form a single environment: seeds, options, attributes and methods other than ``action_masks`` apply to all
+    games. After ``seed(n)``, the next reset deals game b from stream b of seed n, so runs with different seeds have
     different games.
 
     Args:
-        env: games with autoreset mode SAME_STEP.
+        env: batch of games with autoreset mode SAME_STEP.
 
     Raises:
-        ValueError: for a different autoreset mode. `set_options`, `set_attr` and `env_method` raise it if they are
-            called for some of the games.
+        ValueError: for a different autoreset mode. `set_options`, `set_attr` and `env_method` also raise it if they are
+            called for only some of the games.
     """
 
     def __init__(self, env: GameSeatVectorEnv) -> None:
@@ -105,7 +106,7 @@ class GamesVecEnv(VecEnv):
         super().__init__(env.num_envs, Box(0.0, 127.0, (size,), np.float32), env.single_action_space)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Set the seed of the next reset; None draws one from NumPy's global generator."""
+        """Set the seed for the next reset; None draws a seed from NumPy's global generator."""
         self._seeds = [super().seed(seed)[0]] * self.num_envs
         return self._seeds
 
@@ -125,12 +126,12 @@ class GamesVecEnv(VecEnv):
         self._chosen = actions
 
     def step_wait(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[Any]]:
-        """Step; return observations float32 (B, F), rewards float32 (B,), ended bool (B,) and infos.
+        """Step all games; return observations float32 (B, F), rewards float32 (B,), dones bool (B,) and infos.
 
         Raises:
             IllegalActionError: for an illegal action; names the game, action, phase and legal actions.
         """
-        players = self.env.states["players"].copy()  # the step may reset finished games
+        players = self.env.states["players"].copy()  # copy, because the step may reset finished games
         obs, reward, ended, _, info = self.env.step(self._chosen)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         games = np.flatnonzero(ended)
@@ -169,14 +170,14 @@ class GamesVecEnv(VecEnv):
             raise UserError(f"{what}: the games are one environment; leave indices out")
 
     def env_method(self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any) -> list[Any]:
-        """Call an environment method once and repeat its result for each game; ``action_masks`` differ per game."""
+        """Call an environment method once and repeat its result for each game; ``action_masks`` are per game."""
         if method_name == "action_masks":
             return list(self.env.action_masks()[list(self._get_indices(indices))])
         self._all(indices, method_name)
         return [getattr(self.env, method_name)(*args, **kwargs)] * self.num_envs
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Return an environment attribute, the same for each game; ``action_masks`` differ per game."""
+        """Return an environment attribute, repeated for each game; ``action_masks`` are per game."""
         if attr_name == "action_masks":
             return [partial(self._mask, b) for b in self._get_indices(indices)]
         return [getattr(self.env, attr_name) for _ in self._get_indices(indices)]
@@ -187,11 +188,11 @@ class GamesVecEnv(VecEnv):
         setattr(self.env, attr_name, value)
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
-        """Return false for each game: single games have no wrappers."""
+        """Return False for each game, because single games have no wrappers."""
         return [False for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[npt.NDArray[Any] | None]:
-        """Return an image of every game from the learner's view, uint8 (height, width, 3)."""
+        """Return an image of every game as seen by its learner, uint8 (height, width, 3)."""
         return self.env.render() or ()
 
     def close(self) -> None:
@@ -200,14 +201,14 @@ class GamesVecEnv(VecEnv):
 
 
 def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any) -> VecMonitor:
-    """Return games for Stable-Baselines3, with ``episode`` (r, l, t) in the info of a game that ends.
+    """Create games for Stable-Baselines3, with ``episode`` (r, l, t) in the info of finished games.
 
     Args:
-        num_envs: number of parallel games; large batches are fast.
-        seed: random seed of the next reset; a model with its own seed overrides it.
-        options: options of `GameSeatVectorEnv`: `opponents` (default "random"), `seat`, `episodes` ... Here,
-            `illegal_action` is "raise" by default: MaskablePPO takes only legal actions. Pass either `config` or the
-            options of the game's configuration: `num_players`, `reward` ...
+        num_envs: number of parallel games; large batches are faster.
+        seed: random seed for the next reset; a model with its own seed overrides it.
+        options: options of `GameSeatVectorEnv`, such as `opponents` (default "random"), `seat` and `episodes`. Here,
+            `illegal_action` defaults to "raise", because MaskablePPO takes only legal actions. Pass either `config` or
+            options of the game configuration, such as `num_players` and `reward`.
     """
     config = options.pop("config", None)
     seated = {"illegal_action": "raise"} | {name: options.pop(name) for name in _SEAT_OPTIONS if name in options}
@@ -226,11 +227,11 @@ class SB3Player:
     """Player that takes the most probable legal action of a model; see `helsinki_env.agents.base.Player`.
 
     Args:
-        model: model trained with `make_sb3_env`, or its file.
-        name: name of the player; default: "sb3", or "sb3:" and the file.
+        model: model trained with `make_sb3_env`, or the path of its file.
+        name: name of the player; default: "sb3", or "sb3:" followed by the path.
 
     Raises:
-        ValueError: if the model was trained on other observations.
+        ValueError: if the observation space of the model is not a Box.
     """
 
     def __init__(self, model: MaskablePPO | str | Path, name: str | None = None) -> None:
@@ -266,14 +267,14 @@ class SB3Player:
 def evaluate_sb3_player(
     player: SB3Player, opponent: str = "random", config: Any = None, games: int = 1000, seed: int = 0
 ) -> PlayerResult:
-    """Evaluate a player in all seats against named opponents; every deal is played once in each seat."""
+    """Evaluate a player against a named opponent in the other seats; the player plays every deal once in each seat."""
     config = config or default_config()
     others = [make_player(opponent, config)] * (config.num_players - 1)
     return play_match([player, *others], config, games=games, seed=_MATCH_SEED + seed).result(0)
 
 
 class _Progress(BaseCallback):
-    """Calls a function after each rollout."""
+    """Callback that calls a function after each rollout."""
 
     def __init__(self, report: Callable[[MaskablePPO], None]) -> None:
         super().__init__()
@@ -299,13 +300,13 @@ def train(
     """Train a `MaskablePPO` with `DEFAULTS`.
 
     Args:
-        decisions: number of the learner's steps over all games, rounded up to whole rollouts.
-        opponents: players of the other seats, as for `GameSeatVectorEnv`.
-        config: game configuration; default: two players with the lead in points as reward, which is more informative
-            than the win.
+        decisions: total number of learner steps over all games, rounded up to whole rollouts.
+        opponents: players for the other seats, as in `GameSeatVectorEnv`.
+        config: game configuration; default: two players with the lead in points as the reward, which is more
+            informative than winning or losing.
         num_envs: number of parallel games.
-        seed: random seed of network and games.
-        report: called with the model after each rollout.
+        seed: random seed for network and games.
+        report: function that is called with the model after each rollout.
 
     Raises:
         ValueError: for invalid numbers; see also `GameSeatVectorEnv`.
@@ -328,18 +329,18 @@ def main(
     seed: int = 0,
     games: int = 1000,
 ) -> None:
-    """Train MaskablePPO of Stable-Baselines3 and evaluate it against random and greedy.
+    """Train MaskablePPO from Stable-Baselines3 and evaluate it against random and greedy.
 
     Examples: python -m helsinki_env.training.sb3 --decisions 150000 --seed 1
     / python -m helsinki_env.training.sb3 --opponents greedy --players 3 --out runs/three.zip
 
     Args:
-        out: file of the model, for MaskablePPO.load and SB3Player.
-        decisions: number of the learner's steps.
-        opponents: player of the other seats during training, such as random, greedy or heuristic.
+        out: file in which to save the model, for MaskablePPO.load and SB3Player.
+        decisions: number of learner steps.
+        opponents: player for the other seats during training, such as random, greedy or heuristic.
         players: number of players, 2 to 4.
         num_envs: number of parallel games.
-        seed: random seed of network, games and evaluation.
+        seed: random seed for network, games and evaluation.
         games: number of evaluation games against each opponent.
     """
     config = default_config(num_players=players, reward="margin")
@@ -348,7 +349,7 @@ def main(
     following = next(tenths)
 
     def report(model: MaskablePPO) -> None:
-        """Print a line for each tenth of the training."""
+        """Print a line after each tenth of the training."""
         nonlocal following
         if 10 * model.num_timesteps < following * decisions or not model.ep_info_buffer:
             return

@@ -1,8 +1,8 @@
-"""Policy and value targets from the network's own search.
+"""Policy and value targets from search with the network.
 
-The network's search (`helsinki_env.agents.net.search`) runs for a fraction of the actions of a rollout. The policy
-learns the improved policy of the search over the evaluated actions, as in Danihelka and others (2022), "Policy
-improvement by planning with Gumbel". Their afterstates learn the mean values of the simulations.
+The search (`helsinki_env.agents.net.search`) runs for a fraction of the actions in a rollout. The policy is trained on
+the improved policy of the search over the evaluated actions, as in Danihelka et al. (2022), "Policy improvement by
+planning with Gumbel". The values of their afterstates are trained on the mean values of the simulations.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ with requires_extra("train"):
 
 __all__ = ["SearchConfig", "SearchTargets", "TargetSearcher", "search_losses"]
 
-#: Actions per batch, and number of parallel batches. Results depend on neither.
+#: Number of actions per batch, and number of parallel batches. Neither affects the results.
 _BATCH, _THREADS = 32, 2
 
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """Settings of search targets, the section ``search`` of a preset (``configs/training/*.yaml``).
+    """Settings of search targets: section ``search`` of a preset (``configs/training/*.yaml``).
 
     Args:
-        share: fraction of the learner's actions that are searched; 0 disables search.
-        trials: simulations per search.
-        policy: weight of the cross-entropy between the search policy and the policy, a mean over the searched actions.
-            If the weight is far above `share`, the noise of the few searches dominates the gradient.
-        values: weight of the value loss of the evaluated afterstates.
-        gain: weight of the PPO objective; with 0 the policy learns only from search.
+        share: fraction of the learner's actions for which the search runs; 0 disables search.
+        trials: number of simulations per search.
+        policy: weight of the cross-entropy between search policy and policy, averaged over the searched actions. If the
+            weight is much larger than `share`, the noise of the few searches dominates the gradient.
+        values: weight of the value loss on the evaluated afterstates.
+        gain: weight of the PPO objective; with 0, the policy learns only from search.
     """
 
     share: float = 0.0
@@ -52,17 +52,17 @@ class SearchConfig:
     gain: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check every value."""
+        """Validate all values."""
         check_numbers(self, {"trials": 2}, {"share": 1, "trials": 100_000})
 
 
 class SearchTargets(NamedTuple):
-    """Search results of n actions; actions without a search have no arms.
+    """Search results for n actions; actions without a search have no arms.
 
     Attributes:
-        arms: evaluated actions, int64 (n, m); -1 for none.
+        arms: evaluated actions, int64 (n, m), padded with -1.
         policy_target: target probability of each arm, float32 (n, m).
-        value_target: win probabilities after each arm, float32 (n, m, 4), acting seat first; NaN for no target.
+        value_target: win probabilities after each arm, float32 (n, m, 4), acting seat first; NaN if there is no target.
     """
 
     arms: npt.NDArray[np.int64]
@@ -71,14 +71,14 @@ class SearchTargets(NamedTuple):
 
     @classmethod
     def none(cls, actions: int, arms: int = 0) -> SearchTargets:
-        """Return the results of `actions` actions without a search, with room for `arms` arms each."""
+        """Create results for `actions` actions without a search, with space for `arms` arms each."""
         shape = actions, arms
         values = np.full((*shape, MAX_SEATS), np.nan, np.float32)
         return cls(np.full(shape, -1, np.int64), np.zeros(shape, np.float32), values)
 
 
 class TargetSearcher:
-    """Run the network's search for some actions of a rollout."""
+    """Searcher that runs the search for some actions of a rollout."""
 
     def __init__(self, network: Network, config: SearchConfig, game: Any, fast: bool) -> None:
         self.config = config
@@ -91,9 +91,9 @@ class TargetSearcher:
         observation: npt.NDArray[np.int8],
         rng: np.random.Generator,
     ) -> SearchTargets:
-        """Search a random sample of n actions with at least two choices each.
+        """Search for a random sample of n actions that have at least two choices each.
 
-        `log_probs` are those of every choice, float64 (C,), and `observation` is int8 (n, F).
+        `log_probs` contains the log probability of every choice, float64 (C,), and `observation` is int8 (n, F).
         """
         targets = SearchTargets.none(len(inputs), self._player.max_arms)
         rows = np.flatnonzero(rng.random(len(inputs)) < self.config.share)
@@ -117,7 +117,7 @@ class TargetSearcher:
         return targets
 
     def _drop_unevaluated(self, inputs: AfterstateBatch, targets: SearchTargets) -> None:
-        """Remove value targets of unevaluated choices, which share the afterstate of another choice."""
+        """Remove the value targets of unevaluated choices, which share an afterstate with another choice."""
         row, arm = np.nonzero(targets.arms >= 0)
         at = choice_index(inputs, row, targets.arms[row, arm])
         unevaluated = ~evaluated_choices(inputs)[at]
@@ -132,9 +132,9 @@ def search_losses(
     policy_target: torch.Tensor,
     value_target: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the policy cross-entropy and the value loss of `SearchTargets`; 0 without targets.
+    """Return the policy cross-entropy and value loss for `SearchTargets`; 0 without targets.
 
-    `log_probs` are those of every choice, float32 (C,). Every arm must be one of the choices.
+    `log_probs` contains the log probability of every choice, float32 (C,). Every arm must be one of the choices.
     """
     row, arm = torch.nonzero(arms >= 0, as_tuple=True)
     if not len(row):

@@ -1,24 +1,25 @@
-"""PPO in one file, in the style of CleanRL: read it from top to bottom, change it, compare.
+"""PPO in a single file, in the style of CleanRL, to read from top to bottom, modify and compare.
 
-The agent learns one seat against a given opponent in a batch of games. Run it with
+The agent learns to play one seat against a given opponent in a batch of games. Run it with
 
     python -m helsinki_env.training.single_file_ppo --total-timesteps 500000 --save agent.pt
 
-It prints the training progress and, at the end, the win rate in a match against the opponent. It does not use the
-project's own training (`helsinki train`), which trains by self-play and gets much stronger.
+It prints the training progress and, at the end, the win rate in a match against the opponent. It is separate from the
+project's main training code (`helsinki train`), which uses self-play and produces much stronger players.
 
-Four details matter more than the rest:
+Four details matter most:
 
-1. The network rates positions, not actions: `AfterstateEncoder` writes, for each legal action, the features of the
-   position at the end of the turn. The policy is a softmax over the ratings (`Agent.forward`).
-2. Illegal actions have the logit -1e9, when acting and when learning.
-3. The environment gives a reward only at the end of a game. Here each step is rewarded with the change of the lead in
-   points, which sums to the final margin (`lead`). Without discounting, such shaping keeps the best policy the same.
-4. Steps with a single legal action do not train the policy and are left out of the minibatches.
+1. The network scores positions, not actions: for each legal action, `AfterstateEncoder` writes the features of the
+   position at the end of the turn. The policy is a softmax over these scores (`Agent.forward`).
+2. Illegal actions have a logit of -1e9, both when acting and when learning.
+3. The environment gives a reward only at the end of a game. Here, the reward of each step is the change in the lead in
+   points, which sums to the final margin (`lead`). Without discounting, this shaping does not change the optimal
+   policy.
+4. Steps with a single legal action cannot train the policy and are left out of the minibatches.
 
-Sources: Schulman and others (2017), "Proximal policy optimization algorithms"; Huang and others (2022), "The 37
+Sources: Schulman et al. (2017), "Proximal policy optimization algorithms"; Huang et al. (2022), "The 37
 implementation details of proximal policy optimization" and "CleanRL"; Huang and Ontanon (2022), "A closer look at
-invalid action masking in policy gradient algorithms"; Ng and others (1999), "Policy invariance under reward
+invalid action masking in policy gradient algorithms"; Ng et al. (1999), "Policy invariance under reward
 transformations".
 """
 
@@ -51,22 +52,22 @@ __all__ = ["Agent", "Args", "train"]
 
 @dataclass
 class Args:
-    """PPO in one file, in the style of CleanRL."""
+    """PPO in a single file, in the style of CleanRL."""
 
     game: str = "helsinki"
     """Name of the game."""
     num_players: int = 2
     """Number of players."""
     opponent: str = "greedy"
-    """Player of all other seats, in training and in the final match."""
+    """Player for all other seats, in training and in the final match."""
     seed: int = 1
     """Random seed."""
     total_timesteps: int = 500_000
-    """Number of actions of the learning seat."""
+    """Total number of actions taken by the learning seat."""
     num_envs: int = 256
-    """Number of parallel games, B."""
+    """Number of parallel games B."""
     num_steps: int = 32
-    """Steps of each game per rollout, T."""
+    """Number of steps T per game in each rollout."""
     learning_rate: float = 1e-3
     """Initial learning rate, annealed linearly to 0."""
     gamma: float = 1.0
@@ -76,23 +77,23 @@ class Args:
     num_minibatches: int = 8
     """Number of minibatches per epoch."""
     update_epochs: int = 4
-    """Passes over each rollout."""
+    """Number of passes over each rollout."""
     clip_coef: float = 0.2
     """Clipping range of the probability ratio."""
     ent_coef: float = 0.01
-    """Weight of the entropy bonus."""
+    """Entropy coefficient."""
     vf_coef: float = 0.5
-    """Weight of the value loss."""
+    """Value loss coefficient."""
     max_grad_norm: float = 0.5
-    """Maximum gradient norm."""
+    """Maximum norm for gradient clipping."""
     hidden: int = 128
     """Width of the hidden layers."""
     eval_games: int = 1000
-    """Number of games of the final match."""
+    """Number of games in the final match."""
     tensorboard: str | None = None
     """Folder for TensorBoard logs; None writes no logs."""
     save: str | None = None
-    """File for the weights; None saves nothing."""
+    """File in which to save the weights; None does not save them."""
 
 
 def layer_init(layer: nn.Linear, std: float = 2**0.5) -> nn.Linear:
@@ -103,10 +104,10 @@ def layer_init(layer: nn.Linear, std: float = 2**0.5) -> nn.Linear:
 
 
 class Agent(nn.Module):
-    """Policy and value network; also a player, for matches.
+    """Policy and value network, which is also a player for matches.
 
     Args:
-        config: configuration of the game.
+        config: game configuration.
         hidden: width of the hidden layers.
     """
 
@@ -125,18 +126,18 @@ class Agent(nn.Module):
         )
         self.actor = layer_init(nn.Linear(hidden, 1), std=0.01)
         self.critic = layer_init(nn.Linear(hidden, 1), std=1.0)
-        self.advice = nn.Parameter(torch.zeros(()))  # weight of the heuristic's value of an action
+        self.advice = nn.Parameter(torch.zeros(()))  # weight of the heuristic's action values
 
     def encode(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> AfterstateBatch:
-        """Return the inputs of observations int8 (B, F) with masks int8 (B, A): features of N afterstates."""
+        """Encode observations int8 (B, F) with masks int8 (B, A) as network inputs, with features of N afterstates."""
         return self.encoder.write(observation, action_mask, self.num_players)
 
     def forward(self, inputs: AfterstateBatch) -> tuple[Categorical, torch.Tensor]:
-        """Return the policy of B rows over all actions and their values, (B,)."""
+        """Return the policies for B rows over all actions, and the values of these rows, (B,)."""
         seats, table = torch.as_tensor(inputs.seats), torch.as_tensor(inputs.table)
         features = self.body(torch.cat([seats.flatten(1), table], 1).float() / 8)
-        rating, value = self.actor(features).squeeze(1), self.critic(features).squeeze(1)  # of N afterstates
-        # C legal actions: their rows, ids, and the indices of their afterstates.
+        rating, value = self.actor(features).squeeze(1), self.critic(features).squeeze(1)  # (N,) each
+        # Rows, ids and afterstate indices of the C legal actions.
         row, action = torch.as_tensor(inputs.row), torch.as_tensor(inputs.action).long()
         position = torch.as_tensor(inputs.position)
         logits = torch.full((len(inputs), self.num_actions), -1e9)
@@ -149,14 +150,14 @@ class Agent(nn.Module):
     def act(
         self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return the most probable actions, (B,), as every player does; see `helsinki_env.agents.base`."""
+        """Return the most probable actions, (B,); this is the interface of players (`helsinki_env.agents.base`)."""
         policy, _ = self(self.encode(observation, action_mask))
         actions: npt.NDArray[np.int64] = policy.logits.argmax(1).numpy()
         return actions
 
 
 def lead(env: GameSeatVectorEnv, seats: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-    """Return the points of each learner minus the mean of the others' points in the current games, (B,)."""
+    """Return each learner's points minus the mean points of the other players in the current games, (B,)."""
     points, players = env.states["points"].astype(np.float32), env.config.num_players
     own = points[np.arange(len(seats)), seats]
     ahead: npt.NDArray[np.float32] = own - (points[:, :players].sum(1) - own) / (players - 1)
@@ -164,7 +165,7 @@ def lead(env: GameSeatVectorEnv, seats: npt.NDArray[np.int64]) -> npt.NDArray[np
 
 
 def train(args: Args) -> tuple[Agent, PlayerResult]:
-    """Train an agent and return it with its result in a match against the opponent."""
+    """Train an agent; return it and its result in a match against the opponent."""
     random.seed(args.seed)
     np.random.seed(args.seed)  # noqa: NPY002  # as CleanRL does; nothing here draws from it
     torch.manual_seed(args.seed)
@@ -174,7 +175,7 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     writer = SummaryWriter(args.tensorboard) if args.tensorboard else None
 
-    # Storage of one rollout.
+    # Storage for one rollout.
     shape = (args.num_steps, args.num_envs)
     actions = torch.zeros(shape, dtype=torch.int64)
     logprobs, rewards, dones, values = (torch.zeros(shape) for _ in range(4))
@@ -197,7 +198,7 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
                 actions[step] = policy.sample()
                 logprobs[step] = policy.log_prob(actions[step])
             next_obs, margin, terminated, _, info = env.step(actions[step].numpy())
-            # The lead of a game that has just ended is its final margin; `states` already holds the next game.
+            # For a game that has just ended, use the final margin: `states` already contains the next game.
             last_lead, next_lead = next_lead, lead(env, info["seat"])
             rewards[step] = torch.as_tensor(np.where(terminated, margin, next_lead) - last_lead) / 10
             dones[step] = torch.as_tensor(terminated)
@@ -213,7 +214,7 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
                 advantages[t] = last = delta + args.gamma * args.gae_lambda * (1 - dones[t]) * last
             returns = advantages + values
 
-        # Learn from the steps with a choice.
+        # Train on the steps with at least two legal actions.
         b_inputs = AfterstateBatch.join(inputs)
         b_actions, b_logprobs = actions.flatten(), logprobs.flatten()
         b_advantages, b_returns = advantages.flatten(), returns.flatten()

@@ -1,10 +1,10 @@
 """Tune the heuristic's weights by self-play: ``python -m helsinki_env.training.tune_heuristic --minutes 20``.
 
 Method: CMA-ES (Hansen 2016, "The CMA evolution strategy: a tutorial", arXiv:1604.00772; the package `cma`) on the
-logarithms of the weights. A candidate plays every deal from all seats against the reference weights. Its fitness is
-its points plus its lead. All candidates of a generation play the same deals, and each generation has new deals. Every
-few generations the mean of the search replaces the reference weights. Seed and number of generations determine the
-result.
+logarithms of the weights. A candidate plays every deal from all seats against the reference weights. Its fitness is the
+sum of its points and its lead. All candidates in a generation play the same deals, and each generation uses new deals.
+Every few generations, the mean of the search distribution replaces the reference weights. The result depends only on
+the seed and the number of generations.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from helsinki_env.utils.terminal import prepare_output
 
 __all__ = ["points_lead", "tune_weights"]
 
-#: Number of generations between replacements of the reference weights.
+#: Number of generations after which the reference weights are replaced.
 _REPLACE = 5
 
 
 def points_lead(
     candidate: Any, opponent: Any, config: Any, deals: int, seed: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return a candidate's lead over the mean of its opponents and its points, for each deal, float64 (deals,) each.
+    """Return a candidate's lead over the mean of its opponents, and its points, float64 (deals,) each.
 
-    The candidate plays every deal once from each seat; the results are means over the seats.
+    The candidate plays every deal once from each seat, and the results are averaged over the seats.
     """
     seats, spec = config.num_players, spec_of(config)
     lead, own = np.zeros(deals), np.zeros(deals)
@@ -73,19 +73,19 @@ def tune_weights(
     threads: int = 1,
     only: Sequence[str] = (),
 ) -> Any:
-    """Return tuned weights.
+    """Tune the weights of a heuristic and return them.
 
     Args:
-        start: initial weights; default: those of the game's heuristic.
+        start: initial weights; default: the weights of the game's heuristic.
         game: game configuration; default: the default game.
         generations: maximum number of generations.
-        minutes: time limit for starting a new generation, in minutes.
-        deals: number of deals for each candidate and player count.
-        seed: random seed of the search and the deals.
-        sigma: initial step size of the search, as a factor; 0.25 is about 25% up or down.
+        minutes: time in minutes after which no new generation is started.
+        deals: number of deals per candidate and player count.
+        seed: random seed for the search and the deals.
+        sigma: initial step size of the search, as a factor; 0.25 means about 25% up or down.
         players: player counts.
         threads: number of candidates evaluated in parallel.
-        only: names of the weights to change; default: all tunable weights.
+        only: names of the weights to tune; default: all tunable weights.
 
     Raises:
         ValueError: for invalid numbers.

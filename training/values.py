@@ -1,9 +1,9 @@
-"""Value components of all seats: their order, generalized advantage estimation, and the value losses.
+"""Value components of all seats, generalized advantage estimation, and value losses.
 
-A value has eight components: the win probability of every seat, then the score of every seat. Each seat learns from
-its own trajectory: the value after an action is the prediction of the same seat before its next action.
+A value has eight components: the win probability of every seat, followed by the score of every seat. Each seat learns
+from its own trajectory: the value after an action is the same seat's prediction before its next action.
 
-Source: Schulman and others (2016), "High-dimensional continuous control using generalized advantage estimation".
+Source: Schulman et al. (2016), "High-dimensional continuous control using generalized advantage estimation".
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Integers = npt.NDArray[np.int64]
 
 VALUE_COMPONENTS = 2 * MAX_SEATS
 """Number of value components: the win probability of every seat, then the score of every seat."""
-#: Lower bound of log probabilities; it limits the loss of a confident error.
+#: Lower bound on log probabilities, which limits the loss from confident errors.
 _MIN_LOG = -50.0
 
 
 def viewer_value(values: Floats, viewer: Integers, players: Integers, margin: float) -> Floats:
-    """Return the scalar value for each viewer, float32 (n,), from value components, float32 (n, 8).
+    """Compute the scalar value for each viewer, float32 (n,), from value components, float32 (n, 8).
 
-    The value is the viewer's win probability plus `margin` times its lead over the mean score of the others.
+    The value is the viewer's win probability plus `margin` times the viewer's lead over the mean score of the others.
     """
     row = np.arange(len(values))
     scores = values[:, MAX_SEATS:] * (np.arange(MAX_SEATS) < players[:, None])
@@ -43,7 +43,7 @@ def viewer_value(values: Floats, viewer: Integers, players: Integers, margin: fl
 
 
 def to_seat_order(values: Floats, viewer: Integers, players: Integers) -> Floats:
-    """Reorder viewer-first values, float32 (n, 4), by seat of the game; absent seats are 0."""
+    """Reorder viewer-first values, float32 (n, 4), by seat number; absent seats are 0."""
     seats = np.arange(MAX_SEATS)
     turn = (seats - viewer[:, None]) % players[:, None]
     ordered: Floats = np.take_along_axis(values, turn, axis=1) * (seats < players[:, None])
@@ -59,7 +59,7 @@ def to_viewer_order(values: Floats, viewer: Integers, players: Integers) -> Floa
 
 
 def outcome_components(scores: npt.NDArray[np.integer], ranks: npt.NDArray[np.integer], players: Integers) -> Floats:
-    """Return the value components of finished games, float32 (k, 8), from scores and ranks (k, 4); 0 is first."""
+    """Compute the value components of finished games, float32 (k, 8), from scores and ranks (k, 4); rank 0 is first."""
     present = np.arange(MAX_SEATS) < players[:, None]
     first = (ranks == 0) & present
     wins = first / first.sum(axis=1, keepdims=True)
@@ -77,14 +77,15 @@ def compute_gae(
     gamma: float,
     gae_lambda: float,
 ) -> Floats:
-    """Return the advantage of every action in each component, float32 (n, C); returns are these plus `expected`.
+    """Compute the advantage of every action in each component, float32 (n, C); add `expected` to get the returns.
 
-    The arrays are fields of `helsinki_env.training.rollout.Rollout`; `gamma` discounts each action of the same seat.
+    The arrays are fields of `helsinki_env.training.rollout.Rollout`; `gamma` is the discount per action of the same
+    seat.
     """
     steps, games = decision.shape
     row = np.arange(games)
     advantage = np.zeros_like(expected)
-    # Per seat, for the step after its action, backwards in time: outcome, next value, next advantage.
+    # Loop backward in time with three values per seat: its outcome, its next value and its next advantage.
     reward = np.zeros((games, seats, expected.shape[1]), np.float32)
     value, tail = np.zeros_like(reward), np.zeros_like(reward)
     cut = np.ones((games, seats), np.bool_)
@@ -100,7 +101,7 @@ def compute_gae(
 
 
 class _Predictions(Protocol):
-    """Predictions for N positions, see `helsinki_env.agents.net.network.NetworkOutput`."""
+    """Predictions for N positions; see `helsinki_env.agents.net.network.NetworkOutput`."""
 
     @property
     def win_logits(self) -> torch.Tensor: ...
@@ -120,6 +121,6 @@ def value_errors(output: _Predictions, wins: torch.Tensor, scores: torch.Tensor)
 
 
 def value_losses(output: _Predictions, wins: torch.Tensor, scores: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the means of `value_errors` over the positions."""
+    """Return the means of `value_errors` over all positions."""
     win_errors, score_errors = value_errors(output, wins, scores)
     return win_errors.mean(), score_errors.mean()

@@ -1,1 +1,1 @@
-"""GPU backend: compiles the same rule kernels for CUDA."""
+"""GPU backend, which compiles the same rule kernels for CUDA."""

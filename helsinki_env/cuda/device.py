@@ -1,8 +1,8 @@
-"""GPU backend for batches of games in tensors.
+"""GPU backend for tensor batches of games.
 
-For each `helsinki_env.engine.kernel` that a CUDA kernel calls, numba-cuda compiles the Python function of the CPU
-version. Two kinds of callee are not Python functions: overloaded kernels resolve to the kernel of the record's game,
-and vector intrinsics to their plain loops.
+For each `helsinki_env.engine.kernel` called by a CUDA kernel, numba-cuda compiles the Python function behind the CPU
+version. Two kinds of callees need special handling: overloaded kernels resolve to the kernel for the game of the
+record, and vector intrinsics to plain loops.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _THREADS = 128
 
 
 class CudaBackend:
-    """Plays games in GPU memory. Calls are asynchronous and run in the current PyTorch stream."""
+    """Backend that runs the games in GPU memory. Calls are asynchronous and run in the current PyTorch stream."""
 
     def __init__(self, memory: Memory, dtypes: dict[str, np.dtype[Any]]) -> None:
         register_overloads()
@@ -42,7 +42,7 @@ class CudaBackend:
             arrays[name] = arrays[name].view(dtype).reshape(len(arrays[name]))
         arrays["keys"] = arrays["keys"].view(np.uint64)
         self._arrays = arrays
-        self._streams: dict[int, Any] = {}  # numba identifies a cached launch by its stream object
+        self._streams: dict[int, Any] = {}  # numba caches launches by stream object
         self._first = torch.zeros(1, dtype=torch.int64, device=memory.states.device)
 
     @staticmethod
@@ -50,7 +50,7 @@ class CudaBackend:
         return cuda.as_cuda_array(tensor)
 
     def _run(self, kernel: Any, threads: int, *arguments: Any) -> None:
-        """Start a kernel with `threads` threads per game; string arguments name arrays."""
+        """Launch a kernel with `threads` threads per game; string arguments are names of arrays."""
         arrays = [self._arrays[value] if isinstance(value, str) else value for value in arguments]
         self._launch(kernel, self._count * threads, arrays)
 
@@ -60,7 +60,7 @@ class CudaBackend:
             pointer = torch.cuda.current_stream(device).cuda_stream
             stream = self._streams.get(pointer) or self._streams.setdefault(pointer, cuda.external_stream(pointer))
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # small batches leave most of the GPU idle, which is expected
+                warnings.simplefilter("ignore")  # small batches are expected to leave most of the GPU idle
                 kernel[-(-threads // _THREADS), _THREADS, stream](*arguments)
 
     def reset(self) -> None:
@@ -68,13 +68,13 @@ class CudaBackend:
         self._run(kernels.reset_kernel, 1, "tables", "states", "runs", "setup", "drawn", "reports")
 
     def observe(self) -> None:
-        """Write masks, observations and acting seats."""
+        """Write the masks, observations and acting seats."""
         self._memory.masks.zero_()
         self._run(kernels.mark_all, 1, "tables", "states", "masks", "seats")
         self._run(kernels.observe_all, kernels.WARP, "tables", "states", "observations")
 
     def step(self, reward: int) -> None:
-        """Apply `actions`, then write masks, observations and acting seats."""
+        """Apply `actions`, then write the masks, observations and acting seats."""
         self._run(
             kernels.step_kernel, 1, "tables", "states", "runs", "setup", "drawn", "actions", reward, "masks", "reports",
             "rewards", "ended", "illegal",
@@ -94,7 +94,7 @@ class CudaBackend:
 
 
 class _CudaOverload:
-    """An overloaded kernel in CUDA kernels; resolves to the kernel for the record among the arguments."""
+    """Overloaded kernel for use in CUDA kernels; it resolves to the kernel for the record type among the arguments."""
 
     is_compiling = False
 
@@ -105,11 +105,11 @@ class _CudaOverload:
         return function_of(self.overloaded.kernel_for(arguments).py_func)
 
     def get_call_template(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Return the call template for kernels that call this one."""
+        """Return the call template used by the calling kernel."""
         return self._function_for(arguments).get_call_template(arguments, keywords)
 
     def get_overload(self, arguments: tuple[Any, ...]) -> Any:
-        """Return the overload for kernels that call this one."""
+        """Return the overload used by the calling kernel."""
         return self._function_for(arguments).get_overload(arguments)
 
 
@@ -119,7 +119,7 @@ _functions: dict[Callable[..., Any], Any] = {}
 
 
 def function_of(function: Callable[..., Any]) -> Any:
-    """Return a Python function as a CUDA device function."""
+    """Convert a Python function to a CUDA device function."""
     if function not in _functions:
         _functions[function] = cuda.jit(device=True)(function)
     return _functions[function]
@@ -127,7 +127,7 @@ def function_of(function: Callable[..., Any]) -> Any:
 
 def register_overloads() -> None:
     """Register overloads and intrinsics with numba-cuda, including those defined since the last call."""
-    if not JIT or config.ENABLE_CUDASIM:  # then kernels are plain functions and call each other directly
+    if not JIT or config.ENABLE_CUDASIM:  # kernels are plain functions in this mode and call each other directly
         return
     from numba.cuda import types
     from numba.cuda.descriptor import cuda_target

@@ -1,7 +1,7 @@
-"""CUDA kernels over a batch: one thread per game, or one warp per game to read and write byte arrays.
+"""CUDA kernels over a batch, with one thread per game, or one warp per game to read and write byte arrays.
 
-The logic for one game is in `helsinki_env.envs.tensor_kernels` and the rules. Byte arrays use a warp because the 32
-threads of a warp can access 32 adjacent entries in one coalesced transaction; one thread per row cannot.
+The logic for a single game is in `helsinki_env.envs.tensor_kernels` and in the rules. Byte arrays are processed by a
+warp per game, because its 32 threads access 32 adjacent entries in one coalesced transaction.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _S32 = np.uint64(32)
 
 @cuda.jit
 def reset_kernel(tables, states, runs, setup, drawn, reports):
-    """Deal all games, one thread per game."""
+    """Deal all games, with one thread per game."""
     b = cuda.grid(1)
     if b < len(states):
         begin_episode(tables[0], states[b], runs[b], setup[b % len(setup)], drawn[b % len(drawn)])
@@ -31,7 +31,7 @@ def reset_kernel(tables, states, runs, setup, drawn, reports):
 
 @cuda.jit
 def step_kernel(tables, states, runs, setup, drawn, actions, reward, masks, reports, rewards, ended, illegal):
-    """Apply one action in every game, one thread per game; count illegal actions in `illegal`, int64 (1,)."""
+    """Apply one action in every game, with one thread per game; count illegal actions in `illegal`, int64 (1,)."""
     b = cuda.grid(1)
     if b < len(states):
         report = reports[b]
@@ -54,7 +54,7 @@ def step_kernel(tables, states, runs, setup, drawn, actions, reward, masks, repo
 
 @cuda.jit
 def mark_all(tables, states, masks, seats):
-    """Write legal actions into zeroed masks, one thread per game, since only few entries are set."""
+    """Write legal actions to zeroed masks, with one thread per game because only a few entries are set."""
     b = cuda.grid(1)
     if b < len(states):
         g = states[b]
@@ -64,7 +64,7 @@ def mark_all(tables, states, masks, seats):
 
 @cuda.jit
 def observe_all(tables, states, observations):
-    """Write the observations of the acting seats, one warp per game."""
+    """Write the observations of the acting seats, with one warp per game."""
     thread = cuda.grid(1)
     b = thread // WARP
     if b < len(states):
@@ -74,7 +74,7 @@ def observe_all(tables, states, observations):
 
 @cuda.jit
 def find_illegal(states, actions, masks, first):
-    """Write the lowest index of a game with an illegal action into `first`, int64 (1,), if there is one."""
+    """Write the lowest index of a game with an illegal action, if any, to `first`, int64 (1,)."""
     b = cuda.grid(1)
     if b < len(states) and is_illegal(states[b], actions[b], masks[b]):
         cuda.atomic.min(first, 0, b)
@@ -82,7 +82,7 @@ def find_illegal(states, actions, masks, first):
 
 @cuda.jit
 def sample_all(masks, keys, chosen):
-    """Sample as `helsinki_env.engine.playout.sample_action` does, one warp per game and 32 ids at a time."""
+    """Sample like `helsinki_env.engine.playout.sample_action`, with one warp per game and 32 ids at a time."""
     thread = cuda.grid(1)
     b, lane = thread // WARP, thread % WARP
     if b >= len(masks):

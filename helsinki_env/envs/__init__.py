@@ -1,1 +1,1 @@
-"""Environments: PettingZoo (`aec`), self-play batches (`vector`), one learning seat for Gymnasium (`seat`)."""
+"""Environments for PettingZoo (`aec`), batched self-play (`vector`), and Gymnasium with one learning seat (`seat`)."""

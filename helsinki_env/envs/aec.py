@@ -1,4 +1,4 @@
-"""PettingZoo AEC environment for any game; each game has its own module, such as `helsinki_v0`.
+"""PettingZoo AEC environment for any game; each game has a module of its own, such as `helsinki_v0`.
 
 A step is one call of compiled code, which applies the action and writes the mask and observation of the next agent.
 The environment checks that actions are legal; `OrderEnforced` adds PettingZoo's check of the call order.
@@ -54,9 +54,9 @@ CHANGING = (*DICTS, "agents", "agent_selection", "config", "_skip_agent_selectio
 
 
 class AfterReset:
-    """An attribute that exists only after the first reset, which sets it on the instance.
+    """Attribute that exists only after the first reset, which sets it on the instance.
 
-    A `__getattr__` method instead would slow down every attribute access.
+    Using a `__getattr__` method instead would slow down every attribute access.
     """
 
     def __init__(self, name: str) -> None:
@@ -69,7 +69,7 @@ class AfterReset:
 
 
 def checked_states(state: Any, mine: Any) -> States:
-    """Return a copy of the record in a saved state, (1,); ValueError unless it fits the configuration `mine`."""
+    """Return a copy of the record in a saved state, (1,); raise ValueError if it does not match the config `mine`."""
     check_state_keys(state, CHANGING)
     spec = spec_of(mine)
     config, record = spec.check_config(state["config"]), state["_states"]
@@ -92,7 +92,7 @@ def checked_states(state: Any, mine: Any) -> States:
 
 
 def check_agents(state: Mapping[str, Any], game: Any, possible: list[str], ids: int) -> None:
-    """Check that the per-agent state is consistent with the game's valid record; ValueError otherwise.
+    """Raise ValueError unless the per-agent state is consistent with the valid record of the game.
 
     `possible`: all agents, in seat order; `ids`: number of actions.
     """
@@ -134,9 +134,9 @@ def _is_reward(value: object) -> bool:
     return number and bool(-_MOST_REWARD < value < _MOST_REWARD)  # type: ignore[operator]  # it is a number
 
 
-#: Upper bound of rewards.
+#: Upper bound on rewards.
 _MOST_REWARD = 1e6
-#: Per-agent attributes: a function that checks a value, given `_over`, and a description of valid values.
+#: Per-agent attributes, with a function that checks a value given `_over`, and a description of valid values.
 _KINDS: dict[str, tuple[Callable[[object, object], bool], str]] = {
     "terminations": (lambda value, over: value is over, "the value of _over"),
     "truncations": (lambda value, over: value is False, "False"),
@@ -156,7 +156,7 @@ _NO_GLOBAL_STATE = "found global_state=False, expected True; make the environmen
 
 
 def metadata_of(spec: GameSpec) -> dict[str, Any]:
-    """Return the PettingZoo metadata of a game's environment."""
+    """Return the PettingZoo metadata for the environment of a game."""
     return {
         "name": f"{spec.name}_v{spec.version}",
         "render_modes": render_modes(spec),
@@ -166,24 +166,25 @@ def metadata_of(spec: GameSpec) -> dict[str, Any]:
 
 
 class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
-    """A game as a PettingZoo AEC environment.
+    """PettingZoo AEC environment for one game.
 
     Args:
         config: configuration of the game to play.
-        render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
+        render_mode: None, "ansi", "human" (prints the text after every step and in `render`), "rgb_array" or "svg".
         illegal_action: effect of an illegal action. "penalize": the game ends, the agent gets -1 (-100 with reward
-            "margin"), the others share the opposite amount, and the first one also warns. "raise":
-            `IllegalActionError`; the environment does not change. A non-integer action always raises.
-        render_width: width of "rgb_array" in pixels; None: 1,200.
-        global_state: whether `state()` and `state_space` are available. They show all hidden cards (`global_states`).
+            "margin"), the others share the opposite amount, and the first illegal action also triggers a warning.
+            "raise": raises `IllegalActionError` and leaves the environment unchanged. A non-integer action always
+            raises an error.
+        render_width: width of "rgb_array" images in pixels; None means 1,200.
+        global_state: whether `state()` and `state_space` are available. They reveal all hidden cards (`global_states`).
 
     Raises:
         ValueError: for invalid arguments.
     """
 
-    #: `kernels.step_one`, specialized for the array types used here, after the first lookup.
+    #: `kernels.step_one` specialized for the array types used here; set on the first lookup.
     _step_one: Callable[..., int] | None = None
-    #: Set on an instance only if they differ from these defaults; see the limit in `__init__`.
+    #: Set on an instance only if they differ from these defaults, because of the attribute limit in `__init__`.
     render_width: int | None = None
     global_state = False
     _warned = False
@@ -208,7 +209,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._shown = render_mode == "human"
         self.illegal_action = check_illegal_action(illegal_action)
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
-        # At most 29 attributes: with more, attribute access in Python 3.11 takes 50% longer.
+        # Keep at most 29 attributes: with more, attribute access takes 50% longer in Python 3.11.
         ids, size = self.game_spec.num_actions(config), self.game_spec.observation_size(config)
         both = {agent: spaces(ids, size) for agent in self.possible_agents}
         self.observation_spaces = {agent: pair[0] for agent, pair in both.items()}
@@ -219,39 +220,40 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._legal = np.zeros(ids, np.int8)
         self._arrays = BufferPairPool(size, ids)
         self._seed = np.uint64(0)
-        self._episode: np.uint64 | None = None  # None: no game dealt yet
+        self._episode: np.uint64 | None = None  # None before the first reset
         self._over = True
         self._last_action: int | None = None
-        # The acting agent's observation, until a caller gets it: each array is returned only once.
+        # The acting agent's observation until it is returned to a caller: each array is returned only once.
         self._view: Observation = {}
         self._viewer: str | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options that `reset` accepts."""
+        """Names of the options that `reset` accepts."""
         return tuple(name for name in self.game_spec.options if name not in ("num_players", "reward"))
 
     # PettingZoo
 
     def observation_space(self, agent: str) -> Dict:
-        """Return the observation space of an agent, the same object at every call."""
+        """Return the observation space of an agent, always the same object."""
         return self.observation_spaces[self.possible_agents[self._seat(agent)]]
 
     def action_space(self, agent: str) -> Discrete:
-        """Return the action space of an agent, the same object at every call."""
+        """Return the action space of an agent, always the same object."""
         return self.action_spaces[self.possible_agents[self._seat(agent)]]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
 
         Args:
-            seed: random seed; `make_game` deals the same game for it. None: the next game after the last seed (at the
-                first reset: fresh entropy).
-            options: changes to the configuration from this game on, with the names in `self.options` as keys. Other
+            seed: random seed; `make_game` deals the same game with this seed. None deals the next game of the last
+                seed's series, or uses fresh entropy at the first reset.
+            options: changes to the configuration for this and later games; the keys are names in `self.options`. Other
                 keys are ignored, as PettingZoo requires.
 
         Raises:
-            ConfigError: for an invalid configuration. ValueError: for an invalid seed. The environment is unchanged.
+            ConfigError: for an invalid configuration. ValueError: for an invalid seed. The environment is left
+                unchanged.
         """
         config = self.config
         given = check_options(options)
@@ -282,24 +284,24 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             self.render()
 
     def _write_view(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
-        """Return the observation and the mask of the acting seat; write the legal actions of the environment."""
+        """Return the acting seat's observation and mask, and update the environment's own copy of the legal actions."""
         obs, mask = self._arrays.take()
         step_one = self._step_one or self._find_step_one(mask, obs)
         step_one(self._tables, self._states, MASK_ONLY, self._legal, mask, obs)
         return obs, mask
 
     def _setup_of(self, config: Any) -> States:
-        """Return the game options as a record, (1,); they are the same for every deal."""
+        """Return the game options, which are the same for every deal, as a record, (1,)."""
         setup = self.game_spec.new_states(config, 1)
         self.game_spec.apply_setup(setup, config)
         return setup
 
     def step(self, action: int | None) -> None:
-        """Apply an action of the acting agent; None for an agent whose game is over.
+        """Apply an action of the acting agent; the action must be None if the game is over for this agent.
 
         Raises:
-            IllegalActionError: for an action that is not an integer, and with illegal_action="raise" for illegal
-                actions. The environment is unchanged.
+            IllegalActionError: for an action that is not an integer and, with illegal_action="raise", for an illegal
+                action. The environment is left unchanged.
         """
         if self._over:
             self._step_without_game(action)
@@ -331,7 +333,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         return found
 
     def _step_without_game(self, action: int | None) -> None:
-        """Handle a step of an agent whose game is over."""
+        """Handle the step of an agent for which the game is over."""
         self._check_dealt()
         if not self.agents:
             raise ValueError("step: the game is over for every agent; call reset()")
@@ -376,7 +378,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         """Return observation, reward since the last turn, terminated, truncated and info of the acting agent."""
         if not self._over:
             agent = self.agent_selection
-            if observe and agent is self._viewer:  # the usual case; same as `observe`
+            if observe and agent is self._viewer:  # the usual case; equivalent to `observe`
                 self._viewer = None
                 return self._view, 0.0, False, False, self.infos[agent]
             return self.observe(agent) if observe else None, 0.0, False, False, self.infos[agent]
@@ -391,7 +393,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         )
 
     def observe(self, agent: str) -> Observation:
-        """Return new arrays: an agent's observation, and its action mask, which is all zeros unless it is acting."""
+        """Return an agent's observation and action mask as new arrays; the mask is zero unless the agent is acting."""
         if agent == self._viewer:
             self._viewer = None
             return self._view
@@ -403,13 +405,13 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
 
     @property
     def state_space(self) -> Box:
-        """The space of `state()`, the same object at every access; AttributeError without the option `global_state`."""
+        """The space of `state()`, always the same object; raises AttributeError without the option `global_state`."""
         if not self.global_state:
             raise AttributeError(f"state_space: {_NO_GLOBAL_STATE}")
         return global_state_space(self.config)
 
     def state(self) -> npt.NDArray[np.int8]:
-        """Return the global state with all hidden cards, seen from the first agent, int8 (S,); see `global_states`.
+        """Return the global state with all hidden cards, from the first agent's seat, int8 (S,); see `global_states`.
 
         Raises:
             NotImplementedError: without the option `global_state`.
@@ -427,7 +429,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             raise ValueError(f"agent: found {agent!r}, expected one of {', '.join(self.possible_agents)}") from None
 
     def render(self) -> Any:
-        """Return a drawing of the game with all cards visible; with "human", print it as every step does."""
+        """Return a drawing of the game with all cards visible; in "human" mode, print it, as every step does."""
         if self.render_mode is None:
             logger.warn("render() without a render_mode: pass one to env(), such as render_mode='ansi'")
             return None
@@ -435,18 +437,18 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         return self.game_spec.draw(self.game, self.render_mode, last, width=self.render_width)
 
     def close(self) -> None:
-        """Do nothing: the environment has no window or thread."""
+        """Do nothing: the environment has no windows or threads to close."""
 
-    # beyond PettingZoo
+    # not part of the PettingZoo API
 
     @property
     def game(self) -> Any:
-        """A copy of the current game, to inspect, search or save."""
+        """A copy of the current game to inspect, search or save."""
         self._check_dealt()
         return self.game_spec.game._from_valid_state(self.config, self._states[0])
 
     def clone(self) -> Self:
-        """Return an independent copy with the same random state; both share only the spaces."""
+        """Return an independent copy with the same random state; only the spaces are shared."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new._legal = self._legal.copy()
@@ -461,18 +463,18 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         return new
 
     def __copy__(self) -> Self:
-        """Return an independent copy, as `clone`: a shallow copy would share the game."""
+        """Return an independent copy, like `clone`: a shallow copy would share the game."""
         return self.clone()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return an independent copy, including the spaces and their random generators."""
+        """Return an independent copy, including copies of the spaces and their random generators."""
         new = self.clone()
         new.observation_spaces = copy.deepcopy(self.observation_spaces, memo)
         new.action_spaces = copy.deepcopy(self.action_spaces, memo)
         return new
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all attributes except the tables, which the configuration rebuilds."""
+        """Return all attributes except the tables, which are rebuilt from the configuration."""
         state = self.clone().__dict__
         del state["_tables"], state["_setup"]
         state.pop("_step_one", None)  # machine code of this process
@@ -483,12 +485,12 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self.__dict__.update(state)
         self._tables = self.config.tables
         self._setup = self._setup_of(self.config)
-        self._states = self._states.view(self._setup.dtype)  # the identical dtype object
+        self._states = self._states.view(self._setup.dtype)  # must be the same dtype object
 
     def get_state(self) -> dict[str, Any]:
-        """Return a copy of all mutable state; `set_state` loads it any number of times.
+        """Return a copy of all mutable state, which `set_state` can load any number of times.
 
-        The state can be pickled. AttributeError if no game is dealt yet.
+        The state can be pickled. Raise AttributeError before the first reset.
         """
         self._check_dealt()
         new = self.clone().__dict__
@@ -498,30 +500,31 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         """Load a state that `get_state` returned.
 
         Raises:
-            ValueError: if the state is invalid or from an environment with other players or components. The
-                environment is then unchanged.
+            ValueError: if the state is invalid or comes from an environment with different players or components. The
+                environment is left unchanged.
         """
         states = checked_states(state, self.config)
         check_agents(state, states[0], self.possible_agents, len(self._legal))
         self.__dict__.update(state)
         self._seed, self._episode = seed_to_uint64(state["_seed"]), seed_to_uint64(state["_episode"])
-        self.__dict__.update(self.clone().__dict__)  # so that `state` can be loaded again
+        self.__dict__.update(self.clone().__dict__)  # copy, so that `state` can be loaded again
         self._states, self._setup = states, self._setup_of(self.config)
         self._legal[:] = 0
         if not self._over:
             self._write_view()
 
 
-# Exclude `agent_selection`, which every step reads and writes: the descriptor would cost 5% of the step time.
+# Exclude `agent_selection`, which every step reads and writes: a descriptor would add 5% to the step time.
 for _name in (*DICTS, "agents"):
     setattr(GameAECEnv, _name, AfterReset(_name))
 
 
 class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped base class
-    """PettingZoo's check of the call order (reset first, a step for every turn of `agent_iter`).
+    """Fast version of PettingZoo's wrapper that checks the call order (reset first, one step per turn of `agent_iter`).
 
-    PettingZoo looks up every attribute through `__getattr__`, which takes longer than a game step. This class accesses
-    the attributes of each step directly. Before the first reset, PettingZoo's method raises the explanatory error.
+    PettingZoo's wrapper looks up every attribute through `__getattr__`, which takes longer than a game step. This class
+    accesses the attributes used in each step directly. Before the first reset, PettingZoo's method raises its
+    explanatory error.
     """
 
     env: GameAECEnv
@@ -530,7 +533,7 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
 
     @property
     def agents(self) -> list[str]:
-        """Agents whose game is not over."""
+        """Agents for which the game is not over."""
         return self.env.agents
 
     @property
@@ -553,7 +556,7 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
             super().step(action)
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Load a state from `get_state`, also before the first reset; see `GameAECEnv.set_state`."""
+        """Load a state from `get_state`, even before the first reset; see `GameAECEnv.set_state`."""
         self.env.set_state(state)
         self._has_reset = True
         self._has_updated = True
@@ -566,7 +569,7 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
         return new
 
     def __copy__(self) -> OrderEnforced:
-        """Return an independent copy, as `clone`."""
+        """Return an independent copy, like `clone`."""
         return self.clone()
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Shared arguments of the environments (render modes, picture widths, illegal actions, arrays), and their spaces."""
+"""Spaces of the environments, and checks of their shared arguments (render mode, width, arrays and others)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Observation = dict[str, npt.NDArray[np.int8]]
 
 
 def spaces(ids: int, features: int) -> tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete]:
-    """Return the observation space and the action space of one game with `ids` actions and `features` entries."""
+    """Return the observation and action spaces of one game with `ids` actions and `features` observation entries."""
     box = gymnasium.spaces.Box
     return (
         gymnasium.spaces.Dict(
@@ -33,10 +33,10 @@ def spaces(ids: int, features: int) -> tuple[gymnasium.spaces.Dict, gymnasium.sp
 
 
 def as_array(name: str, given: Any) -> npt.NDArray[Any]:
-    """Return the argument as an array; ValueError if that is impossible, or if a list mixes in booleans."""
+    """Return the argument as an array; raise ValueError if it is invalid or a list that contains booleans."""
     try:
         array = np.asarray(given)
-    except (ValueError, OverflowError, TypeError, RuntimeError):  # RuntimeError: for example, tensors on a GPU
+    except (ValueError, OverflowError, TypeError, RuntimeError):  # RuntimeError: for tensors on a GPU, for example
         raise ValueError(f"{name}: found {given!r}, expected an array") from None
     if isinstance(given, list | tuple) and array.dtype != np.bool_ and has_boolean(given):
         raise ValueError(f"{name}: found booleans among numbers in {given!r}, expected an array")
@@ -44,7 +44,7 @@ def as_array(name: str, given: Any) -> npt.NDArray[Any]:
 
 
 def check_num_envs(num_envs: object) -> int:
-    """Return the number of games of a batch; ValueError if it is invalid."""
+    """Return the number of games in a batch; raise ValueError if it is invalid."""
     count = as_integer(num_envs)
     if count is None or not 1 <= count <= MOST_GAMES:
         raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number from 1 to {MOST_GAMES:,}")
@@ -52,7 +52,7 @@ def check_num_envs(num_envs: object) -> int:
 
 
 def check_index(b: object, num_envs: int) -> int:
-    """Return the index of a game of a batch; ValueError if it is invalid."""
+    """Return the index of a game in a batch; raise ValueError if it is invalid."""
     number = as_integer(b)
     if number is None or not -num_envs <= number < num_envs:
         raise ValueError(f"game: found {b!r}, expected the number of one of {num_envs} games, from 0")
@@ -60,14 +60,14 @@ def check_index(b: object, num_envs: int) -> int:
 
 
 def check_episodes(spec: GameSpec, episodes: Any, name: str = "episodes") -> Any:
-    """Return the random episode options of a game; ValueError for any other object."""
+    """Return the random episode options of a game; raise ValueError for any other object."""
     if not isinstance(episodes, spec.episodes):
         raise ValueError(f"{name}: found {episodes!r}, expected {spec.episodes.__name__}(...)")
     return episodes
 
 
 def player_range(config: Any, episodes: Any) -> tuple[int, int]:
-    """Return the minimum and maximum number of players; ValueError for disabled actions by seat if they differ."""
+    """Return the minimum and maximum number of players; raise ValueError if it is random and actions are denied."""
     if episodes.num_players is None:
         return config.num_players, config.num_players
     if any(config.denied):
@@ -76,54 +76,54 @@ def player_range(config: Any, episodes: Any) -> tuple[int, int]:
 
 
 def check_options(options: object) -> dict[str, Any]:
-    """Return a copy of the options of a reset; ValueError unless they are a mapping or None."""
+    """Return a copy of the options of a reset; raise ValueError unless they are a mapping or None."""
     if not isinstance(options, Mapping | None):
         raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
     return dict(options or {})
 
 
 def check_state_keys(state: object, names: Collection[str]) -> None:
-    """Raise ValueError unless a saved state is a mapping with these keys."""
+    """Raise ValueError unless a saved state is a mapping with exactly these keys."""
     if not isinstance(state, Mapping) or set(state) != set(names):
         found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
         raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(names)}")
 
 
 def render_modes(spec: GameSpec) -> list[str]:
-    """Return the render modes of one game, including "human", which prints the text at every step."""
+    """Return the render modes of one game, including "human", which prints the text after every step."""
     return sorted((*spec.render_modes, "human")) if spec.render_modes else []
 
 
 def check_mode(mode: str | None, modes: tuple[str, ...]) -> str | None:
-    """Return a render mode; ValueError if it is not in `modes`."""
+    """Return a render mode; raise ValueError if it is not in `modes`."""
     if mode is not None and (not isinstance(mode, str) or mode not in modes):
         raise ValueError(f"render_mode: found {mode!r}, expected None or one of {', '.join(modes)}")
     return mode
 
 
 def check_width(width: int | None) -> int | None:
-    """Return the width of an rgb_array in pixels, or None for the picture's own width; ValueError if invalid."""
+    """Return the width of an rgb_array in pixels, or None for the default width; raise ValueError if it is invalid."""
     return None if width is None else checked_width(width, "render_width")
 
 
 def check_flag(name: str, value: object) -> bool:
-    """Return a flag; ValueError unless it is True or False."""
+    """Return a flag; raise ValueError unless it is True or False."""
     if not isinstance(value, bool):
         raise ValueError(f"{name}: found {value!r}, expected True or False")
     return value
 
 
 def check_illegal_action(value: object) -> IllegalActionMode:
-    """Return the argument `illegal_action`; ValueError if it is invalid."""
+    """Return the argument `illegal_action`; raise ValueError if it is invalid."""
     if isinstance(value, str) and value in ("penalize", "raise"):
         return value  # type: ignore[return-value]  # one of the two
     raise ValueError(f"illegal_action: found {value!r}, expected 'penalize' or 'raise'")
 
 
 def warn_illegal_action(reward: str) -> None:
-    """Warn the caller of `step`, once per environment, that an illegal action ended a game with this reward type.
+    """Warn the caller of `step` that an illegal action ended a game; called once per environment.
 
-    A policy that ignores the mask loses its games this way and does not learn.
+    Without the warning, it is easy to miss that a policy ignores the mask: it loses its games and does not learn.
     """
     warnings.warn(
         f"illegal action: it ended a game with reward {PENALTIES[reward]:g}; expected one with a 1 in "

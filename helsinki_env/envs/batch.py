@@ -1,4 +1,4 @@
-"""Base class of the batch environments: seeds, options, returned arrays, and copies."""
+"""Base class of the batch environments, which handles seeds, options, returned arrays and copies."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ StepResult = tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_], 
 
 
 class BaseVectorEnv(VectorEnv[Any, Any, Any]):
-    """A batch of games: configuration, seeds, episodes, resets. Subclasses define the step.
+    """Base class for a batch of games, with configuration, seeds, episodes and resets. Subclasses define the step.
 
-    `states` are the records of the games, (B,), for tools. TorchRL reads `autoreset_mode`.
+    `states` contains the game records, (B,), for tools. `autoreset_mode` is read by TorchRL.
     """
 
-    #: Value of every action mask entry of a finished game.
+    #: Value of all entries in the action mask of a finished game.
     _final_mask = 0
-    #: Mutable arrays by the name that `get_state` uses.
+    #: Mutable arrays, by their names in `get_state`.
     _saved = {"states": "states", "runs": "_runs"}  # noqa: RUF012  # constant
 
     def __init__(
@@ -112,17 +112,18 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Deal all games, or those in ``options["reset_mask"]``.
+        """Deal all games, or only those selected by ``options["reset_mask"]``.
 
         Args:
-            seed: game b uses stream b of this seed; with a list, stream 0 of its own seed. None: each stream continues
-                with its next episode (at the first reset: fresh entropy).
+            seed: one seed or a list of one seed per game. With one seed, game b uses stream b of it; with a list, each
+                game uses stream 0 of its own seed. None continues each stream with its next episode, or uses fresh
+                entropy at the first reset.
             options: ``reset_mask``, bool (B,); the options of the game (`GameSpec.options`) and ``episodes``, which
                 also apply to later resets and autoresets; ``setup``, the options of each game until the next reset:
                 records (B,) from `GameSpec.new_states` and `GameSpec.apply_setup`.
 
         Raises:
-            ConfigError, ValueError: for invalid seeds or options. The environment is then unchanged.
+            ConfigError, ValueError: for invalid seeds or options. The environment is left unchanged.
         """
         self._check_free("reset")
         options = check_options(options)
@@ -136,7 +137,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return self._started(chosen)
 
     def _check_free(self, call: str) -> None:
-        """Reject a call during another call."""
+        """Reject a call while another call is in progress."""
 
     def _games(self) -> kernels.Games:
         return kernels.Games(self._tables, self.states, self._runs, self._setup, self._drawn)
@@ -144,11 +145,11 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     def _started(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         self._dealt = True
         first = self._begin(chosen)
-        self._players = max(self._most_players, int(self.states["players"].max()))  # number of reported columns
+        self._players = max(self._most_players, int(self.states["players"].max()))  # number of columns in info
         return first
 
     def _each(self, setup: Any, options: Mapping[str, Any]) -> States | None:
-        """Return a validated copy of the per-game setup, or None."""
+        """Return a validated copy of the per-game setup, or None if there is none."""
         if setup is None:
             return None
         if set(options) & set(self.game_spec.options):
@@ -186,7 +187,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return chosen
 
     def _seeded(self, seed: Any, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-        """Return the random streams of the games after a reset of the chosen ones."""
+        """Return the random streams of all games after the chosen games are reset."""
         runs = self._runs.copy()
         if seed is None and self._dealt:
             runs["episode"][chosen] += np.uint64(1)
@@ -204,7 +205,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return runs
 
     def _change(self, options: dict[str, Any]) -> None:
-        """Apply the options of a reset; an error leaves the environment unchanged."""
+        """Apply the options of a reset; if they are invalid, the environment is left unchanged."""
         self._set_up(*self._read(options))
 
     def _read(self, options: dict[str, Any], others: tuple[str, ...] = ()) -> tuple[Any, Any]:
@@ -220,11 +221,11 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return self.config.replace(**options), episodes
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
-        """Deal the chosen games and return what `reset` returns."""
+        """Deal the chosen games and return observations and info, like `reset`."""
         raise NotImplementedError
 
     def _actions(self, actions: npt.ArrayLike, name: str = "actions") -> npt.NDArray[np.int64]:
-        """Return actions as int64 (B,); ValueError if they are invalid."""
+        """Return actions as int64 (B,); raise ValueError if they are invalid."""
         if not self._dealt:
             raise ValueError("no game is dealt yet: call reset() first")
         chosen = as_array(name, actions)
@@ -239,7 +240,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return IllegalActionError(f"game {b}: {self.game_spec.why_illegal(self.game(b), action)}")
 
     def _report(self, info: dict[str, Any], ended: npt.NDArray[np.bool_]) -> None:
-        """Add the results of the games that ended to info."""
+        """Add the results of finished games to info."""
         shape, present = (self.num_envs, self._players), ended.copy()
         rewards, scores, places = np.zeros(shape, np.float32), np.zeros(shape, np.int16), np.zeros(shape, np.int8)
         rounds = np.zeros(self.num_envs, np.int16)
@@ -266,7 +267,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     def _info(
         seats: npt.NDArray[np.int64], mask: npt.NDArray[np.int8], present: npt.NDArray[np.bool_]
     ) -> dict[str, Any]:
-        """Return per-game info entries, (B,) and (B, A), and the games that they apply to, bool (B,)."""
+        """Return per-game info entries, (B,) and (B, A), and a mask of the games to which they apply, bool (B,)."""
         return {"seat": seats, "_seat": present, "action_mask": mask, "_action_mask": present}
 
     def render(self) -> tuple[Any, ...] | None:
@@ -280,20 +281,20 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return self.game_spec.draw(self.game(b), mode, viewer=self._viewer(b), width=self.render_width)
 
     def _viewer(self, b: int) -> int | None:
-        """Return the seat whose view a drawing shows; None shows all cards."""
+        """Return the seat from which a drawing is shown, or None to show all cards."""
         return None
 
-    # beyond Gymnasium
+    # not part of the Gymnasium API
 
     def game(self, b: SupportsIndex) -> Any:
-        """Return a copy of game `b`, to inspect, draw or save. ValueError for an invalid index."""
+        """Return a copy of game `b` to inspect, draw or save. Raise ValueError for an invalid index."""
         state = self.states[check_index(b, self.num_envs)]
         if state.round_number == 0:
             raise ValueError("no game is dealt yet: call reset() first")
         return self.game_spec.game._from_valid_state(self.game_spec.config_of(self.config, state), state)
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
-        """Return the current observation of the given seat of each game, int8 (B, F); `seats` int (B,)."""
+        """Return the current observation of a given seat in each game, int8 (B, F); `seats` is int (B,)."""
         viewers = self._actions(seats, "seats")
         outside = (viewers < 0) | (viewers >= self.states["players"])
         if outside.any():
@@ -311,10 +312,11 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return {name: copy_states(array) if name == "states" else array.copy() for name, array in saved.items()}
 
     def set_state(self, state: Mapping[str, npt.NDArray[Any]]) -> tuple[Observation, dict[str, Any]]:
-        """Load a state from `get_state` (same batch size and components) and return what `reset` returns.
+        """Load a state from `get_state` (same batch size and components); return observations and info, like `reset`.
 
         Raises:
-            ValueError: if the state is invalid or does not fit, naming game and field. The environment is unchanged.
+            ValueError: if the state is invalid or does not match; the message names game and field. The environment is
+                left unchanged.
         """
         self._check_free("set_state")
         taken = self._fitting(state)
@@ -323,7 +325,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return self._started(np.zeros(self.num_envs, np.bool_))
 
     def _fitting(self, state: Any) -> dict[str, npt.NDArray[Any]]:
-        """Return copies of the arrays of a state, with the identical dtypes of the environment's own arrays."""
+        """Return copies of the arrays of a state, with the same dtype objects as the environment's own arrays."""
         check_state_keys(state, self._saved)
         taken = {}
         for name, attribute in self._saved.items():
@@ -339,7 +341,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return taken
 
     def _check(self, taken: dict[str, npt.NDArray[Any]]) -> None:
-        """Reject an invalid state."""
+        """Raise ValueError for an invalid state."""
         self.game_spec.check(taken["states"], self.config)
 
     def _take(self, taken: dict[str, npt.NDArray[Any]]) -> None:
@@ -348,15 +350,15 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
             copy_states(taken[name], out=getattr(self, attribute))
 
     def clone(self) -> Any:
-        """Return an independent copy in the same state; both continue with the same games."""
+        """Return an independent copy in the same state; both deal the same subsequent games."""
         return copy.deepcopy(self)
 
     def __copy__(self) -> Any:
-        """Return an independent copy, as `clone`: a shallow copy would share the games."""
+        """Return an independent copy, like `clone`: a shallow copy would share the games."""
         return self.clone()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all attributes except the tables, which the configuration rebuilds, and machine code."""
+        """Return all attributes except compiled code and the tables, which are rebuilt from the configuration."""
         return {name: value for name, value in self.__dict__.items() if name not in ("_tables", "_step")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Buffer pools: returned arrays are reused once no reference to them remains."""
+"""Buffer pools, which reuse returned arrays once no references to them remain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 
 def _unused(arrays: list[npt.NDArray[Any]], limit: int) -> tuple[npt.NDArray[Any] | None, int]:
-    """Return the first array with at most `limit` references, and the reference count of the last array checked."""
+    """Return the first array with at most `limit` references, if any, and the count of the last array checked."""
     found = 0
     for array in arrays:
         found = sys.getrefcount(array)
@@ -19,15 +19,16 @@ def _unused(arrays: list[npt.NDArray[Any]], limit: int) -> tuple[npt.NDArray[Any
     return None, found
 
 
-#: Reference count of an array that only its list holds, measured in the same loop: it depends on the Python version.
+#: Reference count of an array that only its list refers to. Measured in the same loop, because it depends on the Python
+#: version.
 _ONLY_LISTED = _unused([np.zeros(1)], 0)[1]
 
 
 class BufferPool:
-    """A pool of arrays of one shape; an array is reused only when no reference to it remains.
+    """Pool of arrays of one shape; an array is reused only when no references to it remain.
 
-    Allocation costs more than writing, because the system clears every new page. The pool never overwrites an array
-    that a caller still holds, directly or through a view or tensor.
+    Allocating an array takes longer than writing it, because the operating system clears every new page. The pool never
+    overwrites an array that a caller still holds, directly or through a view or tensor.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, copies: bool) -> None:
@@ -35,7 +36,7 @@ class BufferPool:
         self.arrays: list[npt.NDArray[Any]] = []
 
     def take(self) -> npt.NDArray[Any]:
-        """Return an unreferenced array; without `copies`, always the same one."""
+        """Return an unreferenced array; without `copies`, always return the same array."""
         if self.arrays and not self.copies:
             return self.arrays[0]
         array = _unused(self.arrays, _ONLY_LISTED)[0]
@@ -46,16 +47,16 @@ class BufferPool:
         return array
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a copy; without `copies` it includes the array, which steps update incrementally."""
+        """Return the state for a copy; without `copies` it includes the array, which each step updates."""
         return self.__dict__ | {"arrays": [] if self.copies else self.arrays}
 
 
 class BufferPairPool:
-    """A pool of pairs of int8 arrays of two lengths; a pair is reused only when neither array is referenced."""
+    """Pool of pairs of int8 arrays of two lengths; a pair is reused only when neither array is referenced."""
 
     def __init__(self, first: int, second: int) -> None:
         self.sizes = first, second
-        # `early` is reused first: a caller in a step loop holds at most the most recent pair, `late`.
+        # `early` is reused first, because a caller in a step loop holds at most the most recent pair, `late`.
         self.early, self.late = self._pair(), self._pair()
 
     def _pair(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
@@ -65,7 +66,7 @@ class BufferPairPool:
         """Return two unreferenced arrays with arbitrary contents."""
         first, second = pair = self.early
         if _references(first) > _ONLY_PAIRED or _references(second) > _ONLY_PAIRED:
-            pair = self._pair()  # the old pair is still referenced; the new one may be reused later
+            pair = self._pair()  # the old pair is still referenced, so a new one takes its place in the pool
         self.early, self.late = self.late, pair
         return pair
 
@@ -77,7 +78,7 @@ _references = sys.getrefcount
 
 
 def _references_of_a_pair() -> int:
-    """Return the reference count of an array that only its pair holds, measured as in `BufferPairPool.take`."""
+    """Return the reference count of an array that only its pair refers to, measured as in `BufferPairPool.take`."""
     first, _ = pair = np.empty(1), np.empty(1)
     return _references(first) + 0 * len(pair)
 

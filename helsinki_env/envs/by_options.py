@@ -1,7 +1,7 @@
-"""Environments of one game, which take the options of its configuration by name instead of a configuration.
+"""Environments for a specific game, which accept its configuration options as keyword arguments.
 
-`helsinki_v0`, `copenhagen_v0` and `torch_envs` derive the environments of each game from these classes. A subclass sets
-`game_spec`, and declares its constructor with `EnvOptions` for type checkers.
+`helsinki_v0`, `copenhagen_v0` and `torch_envs` derive the environments for each game from these classes. A subclass
+sets `game_spec` and declares its constructor with `EnvOptions` for type checkers.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ EpisodesT = TypeVar("EpisodesT")
 
 
 class EnvOptions(TypedDict, Generic[ConfigT, EpisodesT], total=False):
-    """Keywords of the environments of a game: options of its configuration, and arguments of the classes below.
+    """Keyword arguments of a game's environments: the options of its configuration and the arguments of the classes.
 
-    Type checkers reject other names and types. An argument that a class lacks is a TypeError when called.
+    Type checkers reject other names and types. An argument that a class does not accept raises TypeError at run time.
     """
 
     num_players: int
@@ -57,7 +57,7 @@ class EnvOptions(TypedDict, Generic[ConfigT, EpisodesT], total=False):
 
 
 class BatchOf(Generic[ConfigT, GameT]):
-    """Types of the attributes of a batch of one game."""
+    """Attribute types of a batch of one game."""
 
     game_spec: GameSpec
     config: ConfigT
@@ -69,12 +69,12 @@ class BatchOf(Generic[ConfigT, GameT]):
 
 
 class OptionsAECEnv(GameAECEnv, Generic[ConfigT, GameT]):
-    """One game as a PettingZoo AEC environment; see `GameAECEnv`.
+    """PettingZoo AEC environment for one game; see `GameAECEnv`.
 
     Args:
-        num_players: 2 to 4.
+        num_players: number of players, 2 to 4.
         render_mode, illegal_action, render_width, global_state: see `GameAECEnv`.
-        options: other options of the game, such as `reward`; see its configuration.
+        options: other configuration options of the game, such as `reward`.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
@@ -98,25 +98,26 @@ class OptionsAECEnv(GameAECEnv, Generic[ConfigT, GameT]):
 
     @property
     def game(self) -> GameT:
-        """A copy of the current game, to inspect, search or save."""
+        """A copy of the current game to inspect, search or save."""
         game: GameT = super().game
         return game
 
 
 class OptionsVectorEnv(BatchOf[ConfigT, GameT], GameVectorEnv, Generic[ConfigT, GameT, EpisodesT]):
-    """A batch of games for self-play, all seats; see `GameVectorEnv` for returned values and autoreset.
+    """Batch of games for self-play of all seats; see `GameVectorEnv` for returned values and autoreset.
 
     Args:
         num_envs: number of games B.
-        num_players: 2 to 4.
+        num_players: number of players, 2 to 4.
         autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
-        episodes: options to draw at random for each game, the `RandomEpisodes` of the game.
-        config: a configuration instead of num_players and options.
-        options: other options of the game, such as `reward`; see its configuration.
+        episodes: options drawn at random for each game, an instance of the game's `RandomEpisodes`.
+        config: game configuration, in place of num_players and options.
+        options: other configuration options of the game, such as `reward`.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
-        IllegalActionError: by `step`; names game, action, phase and the legal actions. No game is stepped.
+        IllegalActionError: by `step`; names the game, action, phase and legal actions. In that case no game is
+            advanced.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class OptionsVectorEnv(BatchOf[ConfigT, GameT], GameVectorEnv, Generic[ConfigT, 
 
 
 class OptionsSeatVectorEnv(BatchOf[ConfigT, GameT], GameSeatVectorEnv, Generic[ConfigT, GameT, EpisodesT]):
-    """A batch of games with one learning seat each; see `GameSeatVectorEnv` for returned values.
+    """Batch of games with one learning seat each; see `GameSeatVectorEnv` for returned values.
 
     Args:
         num_envs: number of games B.
@@ -172,7 +173,7 @@ class OptionsSeatVectorEnv(BatchOf[ConfigT, GameT], GameSeatVectorEnv, Generic[C
 
 
 class OptionsSeatEnv(GameSeatEnv, Generic[ConfigT, GameT, EpisodesT]):
-    """A game with one learning seat; see `GameSeatEnv` for returned values.
+    """Game with one learning seat; see `GameSeatEnv` for returned values.
 
     Args:
         opponents, seat, illegal_action, render_mode, render_width: see `GameSeatEnv`.

@@ -1,4 +1,4 @@
-"""Observations for other libraries: observation and mask as one vector (for libraries without dict spaces), scaling.
+"""Observation wrappers for other libraries: observation and mask in one vector (without dict spaces), and scaling.
 
     >>> import gymnasium
     >>> from helsinki_env import flatten
@@ -10,7 +10,7 @@
     >>> bool((mask == info["action_mask"]).all())
     True
 
-The mask is the last A entries of the vector, with A the number of actions.
+The mask is the last A entries of the vector, where A is the number of actions.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ Flat = npt.NDArray[np.int8]
 
 
 def flatten(env: Any) -> Any:
-    """Wrap an environment of this package so that observation and mask are one vector, int8 (F + A,).
+    """Wrap an environment of this package so that observation and mask form one vector, int8 (F + A,).
 
-    The first F entries are the observation, the last A entries the mask. Batches have one row per game, (B, F + A).
+    The first F entries are the observation and the last A entries the mask. Batches have one row per game, (B, F + A).
     ``final_obs`` of a batch in SAME_STEP mode is flat as well.
 
     Args:
-        env: a Gymnasium environment, a vector environment, or a PettingZoo environment (AEC), wrapped or not.
+        env: a Gymnasium environment, a vector environment, or a PettingZoo AEC environment, wrapped or not.
 
     Raises:
-        ValueError: for any other object, or if observations are not a dict of `observation` and `action_mask`.
+        ValueError: for any other object, or if its observations are not a dict with `observation` and `action_mask`.
     """
     if isinstance(env, VectorEnv):
         return FlatVectorEnv(env)
@@ -103,7 +103,7 @@ class FlatAECEnv(BaseWrapper):  # type: ignore[misc]  # an untyped base class
         self.observation_spaces = {agent: _flat_space(env.observation_space(agent)) for agent in env.possible_agents}
 
     def observation_space(self, agent: str) -> Box:
-        """Return the observation space of an agent, the same object at every call."""
+        """Return the observation space of an agent, always the same object."""
         space: Box = self.observation_spaces[agent]
         return space
 
@@ -126,7 +126,7 @@ def _flat_space(space: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _scale(size: int) -> npt.NDArray[np.float32]:
-    """Return the factor of every entry of an observation of this size, float32 (F,)."""
+    """Return the scale factors for an observation of this size, float32 (F,)."""
     for name in game_names():
         scales = spec_by_name(name).scales
         divisors = None if scales is None else scales(size)
@@ -136,9 +136,9 @@ def _scale(size: int) -> npt.NDArray[np.float32]:
 
 
 def scale_observation(obs: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-    """Return observations, int8 (..., F), as network inputs, float32 (..., F), in a new array.
+    """Scale observations, int8 (..., F), to network inputs; return a new array, float32 (..., F).
 
-    The order of the entries does not change, so the game's `unpack` still finds the fields. Each entry is divided by a
+    The order of the entries does not change, so the game's `unpack` works on the result. Each entry is divided by a
     typical large value, so most results lie between 0 and 1.
 
     Raises:

@@ -1,7 +1,7 @@
-"""Global states: everything that an observation hides, as one vector for central critics.
+"""Global states: an observation plus all hidden information, as one vector for centralized critics.
 
 A global state shows all hands and the order of the draw pile. Use it for critics and tools, never as the input of a
-policy that competes with players: it reveals every hidden card.
+policy, because it reveals every hidden card.
 
     >>> from helsinki_env import HelsinkiVectorEnv
     >>> from helsinki_env.envs.global_state import global_states, unpack_global_state
@@ -33,14 +33,15 @@ def global_states(config: Any, states: States, viewers: npt.NDArray[np.integer] 
     """Return the global states of games.
 
     Args:
-        config: configuration with the component file of the games.
+        config: game configuration; only its component file is used.
         states: records of the games, (B,), such as `HelsinkiVectorEnv.states`.
-        viewers: observing seat of each game, int (B,), which comes first; the others follow clockwise. None: seat 0.
+        viewers: observing seat of each game, int (B,); None means seat 0. It comes first, and the others follow
+            clockwise.
 
     Returns:
-        int8 (B, S), all values from 0 to 127. In this order: the observation of the viewer; the acting seat, one-hot;
-        the hidden fields of all seats, such as their hands; the draw pile as card + 1, the next card last.
-        `unpack_global_state` returns the parts.
+        int8 (B, S), with all values from 0 to 127. The parts are, in this order: the observation of the viewer; the
+            acting seat, one-hot; the hidden fields of all seats, such as their hands; the draw pile as card + 1, with
+            the next card last. `unpack_global_state` returns these parts.
 
     Raises:
         ValueError: for invalid viewers.
@@ -66,7 +67,7 @@ def global_states(config: Any, states: States, viewers: npt.NDArray[np.integer] 
 
 
 def unpack_global_state(config: Any, state: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-    """Return the parts of one global state (S,) or a batch (..., S) by name, as views of shape (..., *part shape).
+    """Return the parts of one global state (S,) or a batch (..., S), by name, as views of shape (..., *part shape).
 
     Raises:
         ValueError: if the last axis does not have the length of a global state.
@@ -83,7 +84,7 @@ def unpack_global_state(config: Any, state: npt.NDArray[Any]) -> dict[str, npt.N
 
 
 def global_state_space(config: Any) -> Box:
-    """Return the space of one global state, the same object for every configuration with the same component file."""
+    """Return the space of one global state; configurations with the same component file share it."""
     return _space(sum(int(np.prod(shape)) for shape in _parts(config).values()))
 
 
@@ -93,7 +94,7 @@ def _space(size: int) -> Box:
 
 
 def _parts(config: Any) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each part by name."""
+    """Return the shape of each part, by name."""
     spec = spec_of(config)
     record = spec.new_states(config, 1)
     hidden = {name: record[name].shape[1:] for name in (*spec.hidden_fields, *spec.hidden_piles)}
@@ -101,12 +102,12 @@ def _parts(config: Any) -> dict[str, tuple[int, ...]]:
 
 
 def _blank(config: Any, name: str) -> int:
-    """Return the value that a field has in a blank record: -1 or 0."""
+    """Return the value of a field in a blank record: -1 or 0."""
     return int(spec_of(config).new_states(config, 1)[name].flat[0])
 
 
 def _check_viewers(viewers: npt.NDArray[np.integer], states: States) -> npt.NDArray[np.int64]:
-    """Return the viewers as int64; ValueError unless each is a seat of its game."""
+    """Return the viewers as int64; raise ValueError unless each is a seat of its game."""
     seats = np.asarray(viewers)
     if seats.shape != states.shape or not np.issubdtype(seats.dtype, np.integer):
         raise ValueError(f"viewers: found {seats.dtype} {seats.shape}, expected integers of shape {states.shape}")

@@ -1,7 +1,7 @@
-"""Compiled loop of a batch: apply actions, end and deal games, and write masks and observations in one pass.
+"""Compiled step loop of a batch: apply actions, finish games and deal new ones, write masks and observations.
 
-Single records (tables, setup, drawn options) are passed as arrays of length 1: Numba unboxes an array argument in a
-tenth of the time of a record.
+Single records (tables, setup, drawn options) are passed as arrays of length 1, because Numba unboxes an array ten times
+faster than a record.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from helsinki_env.engine.vectors import prefetcher
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
 WIN, RANK, MARGIN = range(len(REWARDS))
-#: Random stream of an episode's options, separate from its deal.
+#: Offset of the random stream for an episode's options, which is separate from that of its deal.
 _OPTIONS_STREAM = np.uint64(1 << 63)
 
-#: Prefetch distance: while a game is stepped, the record and mask of the game after the next are prefetched, because
-#: with thousands of games they are no longer in the CPU cache.
+#: Prefetch distance: while a game is stepped, the record and mask of the game two positions ahead are prefetched. With
+#: thousands of games they are no longer in the CPU cache.
 PREFETCH_DISTANCE = 2
 prefetch_state, prefetch_mask = prefetcher(16), prefetcher(9)
 
-#: One row per game: its random stream.
+#: Random stream of a game; one row per game.
 RUN = np.dtype((np.record, np.dtype([("seed", np.uint64), ("stream", np.uint64), ("episode", np.uint64)], align=True)))
 
-#: One row per game: the kernel's report about a step.
+#: Report of the kernel about a step; one row per game.
 REPORT = np.dtype(
     (
         np.record,
@@ -45,8 +45,8 @@ REPORT = np.dtype(
                 ("places", np.int8, (MAX_SEATS,)),
                 ("rounds", np.int16),
                 ("ended", np.bool_),
-                ("illegal", np.bool_),  # ended by an illegal action (`seat` only)
-                ("seat", np.int64),  # observer of the last observation
+                ("illegal", np.bool_),  # whether an illegal action ended the game (only used in `seat`)
+                ("seat", np.int64),  # viewer of the last observation
             ],
             align=True,
         ),
@@ -55,17 +55,17 @@ REPORT = np.dtype(
 
 
 class Games(NamedTuple):
-    """The games of a batch, and the inputs of new deals; all are arrays of records."""
+    """The games of a batch and the inputs for new deals, as arrays of records."""
 
     tables: Any  # (1,)
     states: Any  # (B,)
     runs: Any  # (B,)
-    setup: Any  # one record for all games, or one for each
+    setup: Any  # one record for all games, or one per game
     drawn: Any  # (1,)
 
 
 class Views(NamedTuple):
-    """Views of the acting seats; written by the kernels."""
+    """Masks and observations of the acting seats; written by the kernels."""
 
     legal: Any  # the environment's own bit sets of legal actions, uint64 (B, blocks), or (0, blocks) without copies
     mask: Any  # int8 (B, A)
@@ -76,7 +76,7 @@ class Views(NamedTuple):
 class Results(NamedTuple):
     """Results of a step; written by the kernels."""
 
-    rewards: Any  # of the seat that acted, or of the learner, float32 (B,)
+    rewards: Any  # reward of the seat that acted, or of the learner, float32 (B,)
     ended: Any  # bool (B,)
     reports: Any  # (B,)
     last: Any  # last observations of the games that ended, int8 (B, F), in SAME_STEP mode
@@ -84,13 +84,13 @@ class Results(NamedTuple):
 
 @kernel
 def first_illegal_game(states, actions, legal, mask, mode):
-    """Return the index of the first game whose action is illegal, or -1, before any game is stepped.
+    """Return the index of the first game whose action is illegal, or -1; called before any game is stepped.
 
-    The legal actions are those of the environment's bit sets `legal`, or of the returned mask if these are empty.
+    The legal actions come from the environment's bit sets `legal`, or from the returned mask if these are empty.
     """
     for b in range(len(states)):
         action = actions[b]
-        if 0 <= action < mask.shape[1]:  # records are read only for actions that are not legal
+        if 0 <= action < mask.shape[1]:  # avoid reading records unless an action is illegal
             if len(legal):
                 if (legal[b, action // BLOCK] >> np.uint64(action % BLOCK)) & np.uint64(1):
                     continue
@@ -103,7 +103,7 @@ def first_illegal_game(states, actions, legal, mask, mode):
 
 @kernel
 def begin_episode(t, g, run, setup, p):
-    """Begin an episode of the configured game, with its options drawn from their own random stream."""
+    """Begin an episode; draw its options from a separate random stream."""
     copy_setup(g, setup)
     p.chance = initial_state(run.seed, run.stream ^ _OPTIONS_STREAM, run.episode)
     draw_setup(p, g)
@@ -112,7 +112,7 @@ def begin_episode(t, g, run, setup, p):
 
 @kernel
 def _write_legal(t, g, b, views):
-    """Write the action mask of game `b`, and the environment's bit sets of legal actions, if any."""
+    """Write the action mask of game `b` and, if used, the environment's bit sets of legal actions."""
     write_mask(t, g, views.mask[b])
     if len(views.legal):
         for block in range(views.legal.shape[1]):
@@ -136,15 +136,16 @@ def reset_games(games, chosen, views):
 def reward_of(t, g, seat, reward):
     """Return the reward of a seat at the end of a game.
 
-    win: +1, else -1 / (n - 1); rank: +1 to -1 by rank; margin: points above the mean of the others. Tied players
-    receive the average reward of the ranks they share.
+    win: +1 for first rank, otherwise -1 / (n - 1); rank: from +1 to -1 by rank; margin: points above the mean of the
+    others. Tied players receive the average reward of the ranks they share.
     """
     others = g.players - 1
     if reward != MARGIN:
         place, sharing = rank_of(t, g, seat), 0
         for other in range(g.players):
             sharing += rank_of(t, g, other) == place
-        # Integers up to one division: a GPU fuses float multiplications and additions, which rounds differently.
+        # Use integers up to a single division: GPUs fuse float multiplications and additions, which changes the
+        # rounding.
         if reward == RANK:
             return 1.0 - (2 * place + sharing - 1) / others
         return (g.players - sharing) / (sharing * others) if place == 0 else -1.0 / others
@@ -201,21 +202,21 @@ def _step_slice(begin, end, games, actions, mode, reward, views, results):
         _write_legal(t, g, b, views)
         if dealt:
             observe(t, g, g.seat, views.obs[b])
-        else:  # without copies, the row holds the previous observation
+        else:  # without copies, the row still holds the previous observation
             update_observation(t, g, g.seat, views.obs[b], g.seat != views.seats[b])
         views.seats[b] = g.seat
 
 
-#: Number of games per work unit of a thread; one unit takes tens of microseconds.
+#: Number of games per work unit; one unit takes a thread tens of microseconds.
 WORK_UNIT = 64
 
 
 @kernel
 def step(games, shares, size, actions, mode, reward, views, results):
-    """Step all games in work units of `size`; several threads may call this together.
+    """Step all games in work units of `size` games; several threads may call this at the same time.
 
-    When a game ends, report it and begin the next one as the autoreset mode requires. `shares` int64 (1,): index of the
-    next unclaimed game.
+    When a game ends, report it and begin the next one according to the autoreset mode. `shares` int64 (1,): index of
+    the next unclaimed game.
     """
     count = len(games.states)
     begin = fetch_add(shares, 0, size)
@@ -226,7 +227,7 @@ def step(games, shares, size, actions, mode, reward, views, results):
 
 @kernel
 def collect(ended, reports, rewards, scores, places, rounds):
-    """Write the reports of the games that ended, int8 (B,); the rows of other games are zero already."""
+    """Write the reports of the games flagged in `ended`, int8 (B,); the rows of other games are already zero."""
     for block in range((len(ended) + BLOCK - 1) // BLOCK):
         members = mask_block(ended, block)
         while members:
@@ -239,15 +240,15 @@ def collect(ended, reports, rewards, scores, places, rounds):
                 places[b, seat] = report.places[seat]
 
 
-# Kernels for one game (`aec`).
+# Kernels for a single game (used by `aec`).
 
 
 @kernel
 def step_one(tables, states, action, legal, mask, obs):
-    """Step one game and write the mask, its copy `legal` for the environment, and the acting seat's observation.
+    """Step one game; write the acting seat's observation and mask, and the environment's own copy `legal` of the mask.
 
-    Return that seat, minus 4 if the game is over (then it is the seat that acted last), or 4 if the action is illegal
-    and nothing has changed. `MASK_ONLY` is not legal, but mask and observation are written.
+    Return the acting seat; if the game is over, return the seat that acted last minus 4. Return 4 without any change if
+    the action is illegal. With `MASK_ONLY`, return 4 after writing the mask and observation.
     """
     t, g = tables[0], states[0]
     is_legal = 0 <= action < len(legal) and legal[action] != 0

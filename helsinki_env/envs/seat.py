@@ -1,19 +1,19 @@
-"""Gymnasium environment with one learning seat against given opponents.
+"""Gymnasium environment with one learning seat and configurable opponents.
 
     >>> import gymnasium
     >>> env = gymnasium.make("helsinki_env:helsinki/Helsinki-v0", num_players=3, opponents="random", seat="rotate")
     >>> obs, info = env.reset(seed=1)
     >>> obs, reward, terminated, truncated, info = env.step(obs["action_mask"].argmax())
 
-A step is one action of the learner; then the opponents act until it is the learner's turn again or the game is over.
-Opponents observe only their own seats, as the learner does.
+In a step, the learner takes one action; then the opponents act until the learner acts next or the game is over.
+Like the learner, opponents observe only the position from their own seats.
 
 An opponent is a player name for `helsinki_env.agents.registry.make_player`, a player object, or a function
 ``act(observation, action_mask, keys)``. The function gets one row per game in which the opponent acts, int8 (rows, F)
-and (rows, A), and one random key per row, uint64 (rows,). It returns the ids of legal actions, int (rows,). The arrays
-are copies without access to other rows. The function must not step or reset the calling environment. If an opponent
-draws all its randomness from `keys`, its games do not depend on the batch size. A list assigns one opponent to each
-other seat, clockwise from the learner.
+and (rows, A), and one random key per row, uint64 (rows,). It returns one legal action id per row, int (rows,). The
+arrays are copies, so the function has no access to other rows. It must not step or reset the calling environment. If an
+opponent derives all its randomness from `keys`, its games do not depend on the batch size. A list assigns one opponent
+to each of the other seats, clockwise from the learner.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ Opponent = str | Act | Any
 class Opponents:
     """The opponents, indexed by their clockwise distance from the learner minus 1.
 
-    `random` is the bit set of the uniformly random opponents, which compiled code plays directly.
+    `random` is the bit set of uniformly random opponents, whose actions are sampled in compiled code.
     """
 
     def __init__(self, given: Opponent | Sequence[Opponent], config: Any, most_players: int) -> None:
@@ -83,7 +83,7 @@ class Opponents:
             )
 
     def for_players(self, most_players: int) -> Opponents:
-        """Return these opponents for another number of players."""
+        """Return these opponents adapted to another number of players."""
         self.check(most_players)
         if self.listed or len(self.names) >= most_players - 1:
             return self
@@ -95,7 +95,7 @@ class Opponents:
 
 
 def _resolve(opponent: Opponent, config: Any) -> Act | None:
-    """Return the function that chooses actions; None for uniformly random play."""
+    """Return an opponent's function that chooses actions, or None for uniformly random play."""
     if isinstance(opponent, str):
         if opponent == "random":
             return None
@@ -111,7 +111,7 @@ def _resolve(opponent: Opponent, config: Any) -> Act | None:
 
 
 def make_opponent(name: str, config: Any) -> Any:
-    """Return the player with a name as on the command line, such as ``"mc:200"``; ValueError if unknown."""
+    """Create a player by its command-line name, such as ``"mc:200"``; raise ValueError if the name is unknown."""
     for point in entry_points(group=OPPONENT_ENTRY_POINTS):
         return point.load()(name, config)
     raise ValueError(
@@ -127,51 +127,52 @@ _SEATS = {"rotate": seat_kernels.ROTATE, "random": seat_kernels.RANDOM}
 
 
 class GameSeatVectorEnv(BaseVectorEnv):
-    """A batch of games with one learning seat each.
+    """Batch of games with one learning seat each.
 
     Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}`` of the learners, which are always the
-    acting agents. In a finished game the mask is all ones, never all zeros, because no choice remains.
+        acting agents. In a finished game the mask is all ones rather than all zeros; the action no longer matters.
 
-    With some component files a game can end before the learner's first action. Its mask is then also all ones; the
-    next step accepts any action for this game and reports the end.
+    With some component files, a game can end before the learner's first action. In that case, too, its mask is all
+    ones; the next step accepts any action for this game and reports its end.
 
-    Returned by `step`: reward float32 (B,) of the learner, zero until its game ends (`reward` of the configuration);
-    terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,) is the learner's seat;
-    ``info["action_mask"]`` is the same array as the observation's mask. When games end, info also holds ``rewards``
-    float32, ``scores`` and ``places`` (B, players) of all seats (0 is the first rank). The masks ``_rewards``,
-    ``_scores`` and ``_places`` mark the games that they apply to.
+    Returned by `step`: reward float32 (B,) of the learner, zero until its game ends (see `reward` in the
+    configuration); terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,) is the
+    learner's seat; ``info["action_mask"]`` is the same array as the observation's mask. When games end, info also holds
+    ``rewards`` float32, ``scores`` and ``places`` (B, players) of all seats (0 is the first rank). The boolean masks
+    ``_rewards``, ``_scores`` and ``_places`` mark the games to which these entries apply.
 
     Autoreset (`gymnasium.vector.AutoresetMode`):
-        NEXT_STEP: the observation after the last action is that of the finished game; the next call ignores the
-        action for that game, deals a new one and returns the learner's first observation of it.
-        SAME_STEP: a new game is dealt directly; ``info["final_obs"]`` and ``info["final_info"]`` hold the old game.
-        DISABLED: finished games stay until ``reset(options={"reset_mask": mask})``.
+        NEXT_STEP: the observation after the last action shows the finished game; the next call ignores the action for
+            that game, deals a new one and returns the learner's first observation of it.
+        SAME_STEP: a new game is dealt immediately; ``info["final_obs"]`` and ``info["final_info"]`` describe the old
+            one.
+        DISABLED: finished games stay finished until ``reset(options={"reset_mask": mask})``.
 
     Args:
         num_envs: number of games B.
         config: configuration of the game to play.
-        opponents: one opponent for all other seats, or a list of one per seat, clockwise from the learner; see
-            the module.
-        seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
+        opponents: one opponent for all other seats, or a list with one per seat, clockwise from the learner; see the
+            module docstring.
+        seat: the learner's seat: a number, "rotate" (the next seat in each game), or "random" (drawn for each game).
         illegal_action: effect of an illegal action. "penalize": that game ends with reward -1 (-100 with reward
-            "margin"), ``info["illegal_action"]`` bool (B,) marks it, and the first one also warns. "raise":
-            `IllegalActionError`; no game is stepped.
+            "margin"), ``info["illegal_action"]`` bool (B,) marks it, and the first illegal action also triggers a
+            warning. "raise": raises `IllegalActionError`; no game is advanced.
         autoreset_mode: see above.
-        episodes: options to draw at random for each game (`GameSpec.episodes`).
-        copy: False returns the same arrays at every step, which the next step overwrites: faster, but copy what you
-            need later.
+        episodes: options drawn at random for each game (`GameSpec.episodes`).
+        copy: whether to return new arrays. False is faster, but each step overwrites the arrays of the previous one, so
+            copy what you need later.
         render_mode: None, "ansi", "rgb_array" or "svg".
-        render_width: width of "rgb_array" in pixels; None: 1,200.
+        render_width: width of "rgb_array" images in pixels; None means 1,200.
 
     Raises:
         ValueError: for invalid arguments.
-        IllegalActionError: by `step` with illegal_action="raise"; names game, action, phase and the legal actions. No
-            game is stepped, unless an opponent caused the error: then the next call must be `reset`.
-        RuntimeError: by `step`, `reset` and `set_state` if an opponent calls them while it chooses actions.
+        IllegalActionError: by `step` with illegal_action="raise"; names the game, action, phase and legal actions. No
+            game is advanced, unless an opponent caused the error; in that case the next call must be `reset`.
+        RuntimeError: if an opponent calls `step`, `reset` or `set_state` while it chooses actions.
     """
 
     _final_mask = 1
-    #: Whether the warning about the first illegal action has been shown.
+    #: Whether a warning about an illegal action has been issued.
     _warned = False
     _step: Callable[..., int] | None = None
     _saved = {**BaseVectorEnv._saved, "seatings": "_seatings"}  # noqa: RUF012  # constant
@@ -230,7 +231,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
             raise
 
     def set_opponents(self, opponents: Opponent | Sequence[Opponent]) -> None:
-        """Replace the opponents, also in games in progress; arguments as for the environment."""
+        """Replace the opponents, including in games in progress; takes the same values as the `opponents` argument."""
         most = max(self._most_players, int(self.states["players"].max()))
         self._use(Opponents(opponents, self.config, most))
 
@@ -267,13 +268,13 @@ class GameSeatVectorEnv(BaseVectorEnv):
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         seat_kernels.reset_seat_games(self._games(), self._seatings, self._rules, chosen)
         rules = self._rules.copy()
-        rules["mode"] = kernels.DISABLED  # finished games that are not chosen stay as they are
+        rules["mode"] = kernels.DISABLED  # finished games that are not chosen stay unchanged
         no_actions = np.full(self.num_envs, seat_kernels.NO_ACTION)
         obs, _, _ = self._advance(no_actions, rules, np.ones(self.num_envs, np.bool_))
         return obs, self._learner_info(obs)
 
     def step(self, actions: npt.ArrayLike) -> StepResult:
-        """Apply one action of the learner in every game, then those of the opponents; see the class.
+        """Apply one action of the learner in every game and then the opponents' actions; see the class.
 
         Raises:
             IllegalActionError, ValueError: see the class.
@@ -301,7 +302,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
             b = int(self._seatings["over"].argmax())
             raise IllegalActionError(f"game {b} is over; deal the next one with reset(options={{'reset_mask': ...}})")
         if self.illegal_action == "penalize":
-            chosen = np.where(chosen < 0, self._ids, chosen)  # not a valid id, either
+            chosen = np.where(chosen < 0, self._ids, chosen)  # also an invalid id
         else:
             b = seat_kernels.first_illegal_seat_game(self._seatings, np.arange(self.num_envs), chosen, self._legal)
             if b >= 0:
@@ -311,16 +312,17 @@ class GameSeatVectorEnv(BaseVectorEnv):
     def _advance(
         self, actions: npt.NDArray[np.int64], rules: npt.NDArray[Any], early: npt.NDArray[np.bool_]
     ) -> tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
-        """Apply these actions and let the opponents act until every game is over or its learner acts next.
+        """Apply actions, then let the opponents act until every game is over or its learner acts next.
 
-        `early`, bool (B,): games in which the learner does not act in this call. If one ends, its next step reports it.
+        `early`, bool (B,): games in which the learner does not act in this call. If such a game ends, its next step
+        returns the result.
         """
         results = kernels.Results(
             np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, np.bool_), self._reports, self._last
         )
         views = seat_kernels.LearnerViews(self._legal, self._masks.take(), self._observations.take())
         games, indices = self._games(), np.arange(self.num_envs)
-        self._dealt = False  # until the call succeeds: an opponent's error leaves games halfway
+        self._dealt = False  # until the call succeeds, because an error of an opponent leaves games incomplete
         while len(actions):
             turns = seat_kernels.Turns(indices, actions, early)
             arguments = games, self._seatings, rules, turns, views, results, self._inputs
@@ -335,7 +337,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
         return self._step
 
     def _ask(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the opponents' actions in the games that wait for one."""
+        """Return the opponents' actions in the games that are waiting for one."""
         count, opponents, inputs = len(games), self._opponents, self._inputs
         actions = np.zeros(count, np.int64)
         if count == 0 or opponents is None:
@@ -345,7 +347,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
             rows = np.flatnonzero(act_numbers == i)
             if act is None or len(rows) == 0:
                 continue
-            # Copies: a view would give access to the rows of other seats.
+            # Pass copies, because a view would give access to the rows of other seats.
             self._acting = opponents.names[inputs.numbers[rows[0]]]
             name = f"opponent {self._acting!r}"
             try:
@@ -368,25 +370,25 @@ class GameSeatVectorEnv(BaseVectorEnv):
     def _viewer(self, b: int) -> int | None:
         return int(self._seatings["learner"][b])
 
-    # beyond Gymnasium
+    # not part of the Gymnasium API
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a copy, in which no opponent is choosing actions."""
+        """Return the state for a copy; in the copy, no opponent is choosing actions."""
         return super().__getstate__() | {"_acting": None}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return the learners' legal actions, bool (B, A); all true in a finished game."""
+        """Return the learners' legal actions, bool (B, A); all True in a finished game."""
         masks: npt.NDArray[np.bool_] = self._legal.astype(np.bool_)
         masks[self._seatings["over"]] = True
         return masks
 
 
 class GameSeatEnv(gymnasium.Env[Observation, Any]):
-    """A game with one learning seat.
+    """Game with one learning seat.
 
     Observation: ``{"observation": int8 (F,), "action_mask": int8 (A,)}`` of the learner, which always acts next.
-    When the game is over, the mask is all ones. With some component files a game can end before the learner's first
-    action; the first step then accepts any action and reports the end.
+    When the game is over, the mask is all ones. With some component files, a game can end before the learner's first
+    action; in that case the first step accepts any action and reports the end.
     Action: the id of a legal action. Reward: 0 until the game ends. ``info["seat"]`` is the learner's seat;
     ``info["action_mask"]`` is the same array as the observation's mask. At the end, info also holds ``rewards``,
     ``scores`` and ``places`` of all seats, shape (players,).
@@ -396,16 +398,17 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
 
     Args:
         config: configuration of the game to play.
-        opponents: one opponent for all other seats, or a list of one per seat, clockwise from the learner; see the
-            module.
-        seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
+        opponents: one opponent for all other seats, or a list with one per seat, clockwise from the learner; see the
+            module docstring.
+        seat: the learner's seat: a number, "rotate" (the next seat in each game), or "random" (drawn for each game).
         illegal_action: effect of an illegal action. "penalize": the game ends with reward -1 (-100 with reward
-            "margin"), ``info["illegal_action"]`` holds the message, and the first one also warns. "raise":
-            `IllegalActionError`; the game does not change. A non-integer action always raises.
-        episodes: options to draw at random for each game (`GameSpec.episodes`).
-        render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg"; only
-            the learner's cards are visible.
-        render_width: width of "rgb_array" in pixels; None: 1,200.
+            "margin"), ``info["illegal_action"]`` holds the message, and the first illegal action also triggers a
+            warning. "raise": raises `IllegalActionError` and leaves the game unchanged. A non-integer action always
+            raises an error.
+        episodes: options drawn at random for each game (`GameSpec.episodes`).
+        render_mode: None, "ansi", "human" (prints the text after every step and in `render`), "rgb_array" or "svg".
+            Only the learner's cards are visible.
+        render_width: width of "rgb_array" images in pixels; None means 1,200.
 
     Raises:
         ValueError: for invalid arguments.
@@ -421,7 +424,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         render_mode: str | None = None,
         render_width: int | None = None,
     ) -> None:
-        # A batch of one game, so that opponents are called in only one way.
+        # Use a batch of one game, so that opponents have only one calling convention.
         self._batch = GameSeatVectorEnv(
             1,
             config,
@@ -452,33 +455,33 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         """Deal a new game and let the opponents play until the learner's first action.
 
         Args:
-            seed: random seed of the deal and of the opponents' random keys. None: the next game after the last seed (at
-                the first reset: fresh entropy).
-            options: ``seat``, the options of the game (`GameSpec.options`) and ``episodes``; they also apply to later
+            seed: random seed for the deal and the opponents' random keys. None deals the next game of the last seed's
+                series, or uses fresh entropy at the first reset.
+            options: ``seat``, ``episodes`` and the options of the game (`GameSpec.options`); they also apply to later
                 games.
 
         Raises:
-            ConfigError, ValueError: for invalid seeds or options. The environment is then unchanged.
+            ConfigError, ValueError: for invalid seeds or options. The environment is left unchanged.
         """
         if seed is not None:
-            seed_to_uint64(seed)  # one number: only batches accept a list
+            seed_to_uint64(seed)  # a single number: only batches accept a list
         obs, info = self._batch.reset(seed=seed, options=options)
         super().reset(seed=None if seed is None else int(seed))
         self._show()
         return self._first(obs, info)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Apply one action of the learner, then those of the opponents; see the class.
+        """Apply one action of the learner and then the opponents' actions; see the class.
 
         Raises:
-            IllegalActionError: for an action that is not an integer, and with illegal_action="raise" for illegal
-                actions; names the phase and the legal actions. The game is then unchanged.
-            ValueError: if the game is over or no game is dealt yet.
+            IllegalActionError: for an action that is not an integer and, with illegal_action="raise", for an illegal
+                action; names the phase and the legal actions. The game is left unchanged.
+            ValueError: if the game is over or before the first reset.
         """
         number = as_integer(action)
         if number is None:
             raise IllegalActionError(f"action: found {action!r}, expected a whole number")
-        chosen = min(max(number, -1), self._ids)  # an invalid id stays invalid
+        chosen = min(max(number, -1), self._ids)  # an invalid id remains invalid
         batch = self._batch
         batch_obs, reward, terminated, _, batch_info = batch.step(np.array([chosen]))
         obs, info = self._first(batch_obs, batch_info)
@@ -492,7 +495,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
 
     @staticmethod
     def _first(batch_obs: Observation, batch_info: dict[str, Any]) -> tuple[Observation, dict[str, Any]]:
-        """Return the observation and the info of the only game in a batch."""
+        """Return the observation and info of the single game in a batch."""
         obs = {name: array[0] for name, array in batch_obs.items()}
         return obs, {"seat": int(batch_info["seat"][0]), "action_mask": obs["action_mask"]}
 
@@ -501,13 +504,13 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
             self.render()
 
     def render(self) -> Any:
-        """Return a drawing of the game as the learner sees it; with "human", print it as every step does."""
+        """Return a drawing of the game as the learner sees it; in "human" mode, print it, as every step does."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode: pass one, such as render_mode='ansi'")
             return None
         return self._batch._draw(0, self.render_mode)
 
-    # beyond Gymnasium
+    # not part of the Gymnasium API
 
     @property
     def game(self) -> Any:
@@ -515,12 +518,12 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         return self._batch.game(0)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return the legal actions, bool (A,), never all false; Stable-Baselines3 calls this method."""
+        """Return the legal actions, bool (A,), never all False; Stable-Baselines3 calls this method."""
         mask: npt.NDArray[np.bool_] = self._batch.action_masks()[0]
         return mask
 
     def set_opponents(self, opponents: Opponent | Sequence[Opponent]) -> None:
-        """Replace the opponents, also in the current game; arguments as for the environment."""
+        """Replace the opponents, including in the current game; takes the same values as the `opponents` argument."""
         self._batch.set_opponents(opponents)
 
     def get_state(self) -> dict[str, npt.NDArray[Any]]:
@@ -528,14 +531,14 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         return self._batch.get_state()
 
     def set_state(self, state: dict[str, npt.NDArray[Any]]) -> tuple[Observation, dict[str, Any]]:
-        """Load a state from `get_state` (same components) and return what `reset` returns."""
+        """Load a state from `get_state` (same components); return observation and info, like `reset`."""
         obs, info = self._batch.set_state(state)
         return self._first(obs, info)
 
     def clone(self) -> Self:
-        """Return an independent copy in the same state; both continue identically if the opponents do."""
+        """Return an independent copy in the same state; both continue identically if the opponents act identically."""
         return copy.deepcopy(self)
 
     def __copy__(self) -> Self:
-        """Return an independent copy, as `clone`."""
+        """Return an independent copy, like `clone`."""
         return self.clone()

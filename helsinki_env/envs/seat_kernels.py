@@ -1,9 +1,9 @@
-"""Compiled loop of a batch with one learning seat per game; other players act for the remaining seats.
+"""Compiled step loop of a batch with one learning seat per game; opponents act for the other seats.
 
-A step begins with one action of the learner in every game. Then games in which an opponent acts next are gathered in
-compact arrays, and the opponent chooses their actions. This repeats until every game is over or it is the learner's
-turn again; `step_seat_games` is one such round. Uniformly random opponents are played in compiled code, without
-returning to Python.
+A step begins with one action of the learner in every game. Then the games in which an opponent acts next are gathered
+in compact arrays, and the opponents choose their actions. This repeats until every game is over or it is the learner's
+turn again; `step_seat_games` is one such round. Uniformly random opponents act in compiled code, without returning to
+Python.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from helsinki_env.envs.kernels import (
 
 NO_ACTION = -1
 ROTATE, RANDOM = -1, -2
-#: Random streams of the learner's seat and of the opponents' keys, separate from deal and options.
+#: Offsets of the random streams for the learner's seat and the players' keys, separate from those of deal and options.
 _SEAT_STREAM = np.uint64(1 << 62)
 _PLAYERS_STREAM = np.uint64(1 << 61)
 _S32 = np.uint64(32)
 
-#: One row per game: its seat assignment.
+#: Seat assignment of a game; one row per game.
 SEATING = np.dtype(
     (
         np.record,
         [
             ("keys", np.uint64, (MAX_SEATS,)),  # random stream of the player at each seat
             ("learner", np.int64),  # seat of the learner
-            ("over", np.bool_),  # finished, or ended by an illegal action
+            ("over", np.bool_),  # whether the game is finished or an illegal action has ended it
         ],
     )
 )
 
-#: Constants of a step, one record.
+#: Constants of a step, in a single record.
 RULES = np.dtype(
     (
         np.record,
@@ -54,23 +54,23 @@ RULES = np.dtype(
             ("seat", np.int64),  # the learner's seat, or ROTATE or RANDOM
             ("mode", np.int64),
             ("reward", np.int64),
-            ("penalty", np.float32),  # for an illegal action
-            ("random", np.int64),  # set of random opponents; bit = clockwise distance from the learner minus 1
+            ("penalty", np.float32),  # reward for an illegal action
+            ("random", np.int64),  # bit set of random opponents, by clockwise distance from the learner minus 1
         ],
     )
 )
 
 
 class Turns(NamedTuple):
-    """The games to step: their indices, an action for each, and the games in which the learner has not acted yet."""
+    """The games to step: their indices, one action for each, and flags for games without an action of the learner."""
 
-    games: Any  # int64 (B,); the kernel overwrites the front with the games that wait for an opponent
-    actions: Any  # int64, one for each of the first games
-    early: Any  # bool (B,), of all games; also set for games that are dealt
+    games: Any  # int64 (B,); the kernel overwrites the first entries with the games waiting for an opponent
+    actions: Any  # int64, one for each of the first entries of `games`
+    early: Any  # bool (B,), by game index; also set for newly dealt games
 
 
 class LearnerViews(NamedTuple):
-    """Views of the learners; written by the kernels."""
+    """Masks and observations of the learners; written by the kernels."""
 
     legal: Any  # int8 (B, A), the environment's own copy of the mask
     mask: Any  # int8 (B, A)
@@ -78,9 +78,9 @@ class LearnerViews(NamedTuple):
 
 
 class OpponentViews(NamedTuple):
-    """Inputs of the opponents; written by the kernels. The first rows are in use, one for each waiting game."""
+    """Inputs of the opponents; written by the kernels. Only the first rows are used, one for each waiting game."""
 
-    numbers: Any  # opponent index, from 0, int64 (B,)
+    numbers: Any  # opponent index, starting from 0, int64 (B,)
     keys: Any  # uint64 (B,)
     mask: Any  # int8 (B, A)
     obs: Any  # int8 (B, F)
@@ -112,7 +112,7 @@ def _begin(b, games, seatings, how):
 
 @kernel
 def reset_seat_games(games, seatings, rules, chosen):
-    """Deal the chosen games; a call of `step_seat_games` without actions then plays up to the learner's turn."""
+    """Deal the chosen games; `step_seat_games` without actions then advances them to the learner's turn."""
     for b in range(len(games.states)):
         if chosen[b]:
             _begin(b, games, seatings, rules[0])
@@ -130,7 +130,7 @@ def first_illegal_seat_game(seatings, games, actions, legal):
 
 @kernel
 def _opponent(g, seating):
-    """Return the index of the acting opponent (clockwise distance from the learner minus 1); -1: the learner acts."""
+    """Return the index of the acting opponent (clockwise distance from the learner minus 1), or -1 for the learner."""
     return (np.int64(g.seat) - seating.learner + g.players) % g.players - 1
 
 
@@ -143,19 +143,19 @@ def _next_key(g, seating):
 
 @kernel
 def _play_random(t, g, seating, how, legal):
-    """Play the random opponents until another player is to act."""
+    """Apply actions of random opponents until another player acts next."""
     while not g.done:
         opponent = _opponent(g, seating)
         if opponent < 0 or not (how.random >> opponent) & 1:
             return
         write_mask(t, g, legal)
-        key = mix(_next_key(g, seating) + GOLDEN)  # as `helsinki_env.agents.random` does
+        key = mix(_next_key(g, seating) + GOLDEN)  # same sampling as in `helsinki_env.agents.random`
         apply_action(t, g, sample_action(legal, key))
 
 
 @kernel
 def _punish(t, g, seating, how, report):
-    """End the game after an illegal action of the learner, which pays the penalty; the others share its opposite."""
+    """End the game after an illegal action of the learner: it gets the penalty, and the others share the opposite."""
     seating.over = True
     fill_report(t, g, how.reward, report)
     report.illegal = True
@@ -166,13 +166,13 @@ def _punish(t, g, seating, how, report):
 
 @kernel
 def _decide(t, g, seating, how, action, legal, early, report):
-    """Apply an action, if there is one (-1: none), and the subsequent actions of random opponents.
+    """Apply an action, unless it is -1 (none), and the subsequent actions of random opponents.
 
-    `early`: the learner has not acted since the call that dealt or loaded the game. If such a game ends now, the
-    learner's next step accepts any action and reports the end, because resets and loads report no results.
+    `early`: whether the learner has not acted since the game was dealt or loaded. If such a game ends, the learner's
+    next step accepts any action and reports the end, because `reset` and `set_state` do not report results.
     """
     if g.done:
-        pass  # the game ended early, and this is the learner's next step
+        pass  # the game ended early, and this is the learner's next step, which reports it
     elif action >= 0 and action < len(legal) and legal[action]:
         apply_action(t, g, action)
     elif action != NO_ACTION:
@@ -186,7 +186,7 @@ def _decide(t, g, seating, how, action, legal, early, report):
 
 @kernel
 def _write_legal(t, g, legal, mask):
-    """Write the legal actions into both arrays."""
+    """Write the legal actions to both arrays."""
     write_mask(t, g, legal)
     for action in range(len(mask)):
         mask[action] = legal[action]
@@ -205,14 +205,14 @@ def _show_learner(t, g, seating, legal, mask, obs):
 
 @kernel
 def step_seat_games(games, seatings, rules, turns, views, results, opponents):
-    """Apply one action in each of the listed games (by the learner or an opponent; `NO_ACTION`: none).
+    """Apply one action of the learner or an opponent, or `NO_ACTION`, in each of the listed games.
 
-    Games that end are reported and restarted as the autoreset mode requires. For games that are over or in which the
-    learner acts next, the rows of `views` are written. The others are gathered for the opponents: their indices are at
-    the front of `turns.games`, with the same number of rows in `opponents`. Return the number of these games.
+    Games that end are reported and restarted according to the autoreset mode. For games that are over or in which the
+    learner acts next, the rows of `views` are written. The others are gathered for the opponents: their indices are the
+    first entries of `turns.games`, in the order of the rows of `opponents`. Return the number of these games.
 
-    `results.rewards` and `results.ended` must be 0 and False before the first round. Where a game ends, they get the
-    learner's reward and True.
+    `results.rewards` and `results.ended` must be 0 and False before the first round. For a game that ends, they are set
+    to the learner's reward and True.
     """
     t, how, states, count = games.tables[0], rules[0], games.states, len(turns.actions)
     waiting = 0

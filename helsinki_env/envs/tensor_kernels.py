@@ -1,6 +1,6 @@
-"""Kernels for one game of a tensor batch, and loops over a batch for the CPU.
+"""Kernels for one game of a tensor batch, and CPU loops over a whole batch.
 
-The GPU runs the same functions, one thread per game (`helsinki_env.cuda`).
+The GPU runs the same functions for single games, with one thread per game (`helsinki_env.cuda`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from helsinki_env.envs.kernels import PREFETCH_DISTANCE, begin_episode, fill_rep
 
 @kernel
 def clear_report(report):
-    """Reset the report: the game has not ended."""
+    """Reset the report to that of a game in progress."""
     report.ended = False
     report.reward = 0.0
     report.rewards[:] = 0
@@ -26,15 +26,15 @@ def clear_report(report):
 
 @kernel
 def is_illegal(g, action, mask):
-    """Return whether an action is required and this one is illegal."""
+    """Return whether the game requires an action and this one is illegal."""
     return g.done == 0 and (action < 0 or action >= len(mask) or mask[action] == 0)
 
 
 @kernel
 def step_game(t, g, run, setup, p, action, mask, reward, report):
-    """Apply an action, or deal the next game if this one is over; return the number of illegal actions (0 or 1).
+    """Apply an action, or deal the next game if this one is over. Return 1 for an illegal action, otherwise 0.
 
-    An illegal action changes nothing.
+    An illegal action has no effect.
     """
     if g.done:
         run.episode += np.uint64(1)
@@ -51,7 +51,7 @@ def step_game(t, g, run, setup, p, action, mask, reward, report):
 
 @kernel
 def reset_all(tables, states, runs, setup, drawn, reports):
-    """Deal all games; `setup` and `drawn` are one record for all games, or one for each."""
+    """Deal all games; `setup` and `drawn` have one record for all games, or one per game."""
     for b in range(len(states)):
         begin_episode(tables[0], states[b], runs[b], setup[b % len(setup)], drawn[b % len(drawn)])
         clear_report(reports[b])
@@ -59,7 +59,7 @@ def reset_all(tables, states, runs, setup, drawn, reports):
 
 @kernel
 def observe_games(tables, states, masks, observations, seats):
-    """Write masks and observations of the acting seats, and these seats."""
+    """Write the acting seats, their masks and their observations."""
     t = tables[0]
     for b in range(len(states)):
         g = states[b]

@@ -1,7 +1,7 @@
-"""Self-play on a batch of games with all data in tensors; on a GPU, no step copies data to the host.
+"""Self-play on a batch of games with all data in tensors; on a GPU, steps do not copy any data to the host.
 
-Steps are those of `helsinki_env.envs.vector` with `AutoresetMode.NEXT_STEP`. The same seed and actions give the same
-games, bit for bit, on every device:
+Steps work as in `helsinki_env.envs.vector` with `AutoresetMode.NEXT_STEP`. The same seed and actions produce
+bit-identical games on every device:
 
     >>> from helsinki_env import HelsinkiTorchEnv
     >>> env = HelsinkiTorchEnv(64, num_players=3, device="cpu")
@@ -47,9 +47,9 @@ with requires_extra("train"):
 
 __all__ = ["GameTorchEnv", "masked_sample"]
 
-#: Tensors of the memory that form a state; all others are derived or constant.
+#: Fields of `Memory` that form a state; all others are derived or constant.
 SAVED = ("states", "runs", "reports", "keys", "illegal")
-#: Fields of the report of a finished game.
+#: Fields in the report of a finished game.
 _REPORTED = ("reward", "rewards", "scores", "places", "rounds")
 
 TensorStepResult = tuple[dict[str, Tensor], Tensor, Tensor, Tensor, dict[str, Tensor]]
@@ -69,10 +69,10 @@ def bytes_of(records: Any, device: torch.device) -> Tensor:
 class Memory:
     """All tensors of a batch of B games with A actions and F observation entries, on one device.
 
-    Records are rows of bytes, which the kernels interpret.
+    Records are stored as rows of bytes, which the kernels interpret.
     """
 
-    tables: Tensor  # the component file, one record
+    tables: Tensor  # the component file, as one record
     states: Tensor  # records of the games
     runs: Tensor  # random streams of the games
     setup: Tensor  # game options, one record
@@ -83,14 +83,14 @@ class Memory:
     seats: Tensor  # acting seats, int64 (B,)
     rewards: Tensor  # of the seats that acted, float32 (B,)
     ended: Tensor  # bool (B,)
-    actions: Tensor  # of the next step, int64 (B,)
+    actions: Tensor  # for the next step, int64 (B,)
     illegal: Tensor  # number of illegal actions so far, int64 (1,)
-    keys: Tensor  # random keys of `sample`, the bits of uint64 as int64 (B,)
+    keys: Tensor  # random keys for `sample`, uint64 bits stored as int64 (B,)
     chosen: Tensor  # result of `sample`, int64 (B,)
 
     @classmethod
     def of(cls, spec: Any, config: Any, episodes: Any, count: int, device: torch.device) -> Memory:
-        """Return the tensors for `count` games, before the first deal."""
+        """Create the tensors for `count` games, before the first deal."""
         states, setup, drawn = spec.new_states(config, 1), spec.new_states(config, 1), episodes.record()
         spec.apply_setup(setup, config)
 
@@ -117,13 +117,13 @@ class Memory:
 
 
 class Backend(Protocol):
-    """A backend that plays the games in its memory; each call writes its results there."""
+    """Interface of a backend that runs the games in its memory; each call writes its results there."""
 
     def reset(self) -> None:
         """Deal all games."""
 
     def observe(self) -> None:
-        """Write masks, observations and acting seats."""
+        """Write the masks, observations and acting seats."""
 
     def step(self, reward: int) -> None:
         """Apply `actions`, then call `observe`; `reward` is the index of a reward type in `REWARDS`."""
@@ -137,10 +137,10 @@ class Backend(Protocol):
 
 
 class CpuBackend:
-    """The CPU backend, with the same kernels as the other batch environments."""
+    """CPU backend, which uses the same kernels as the other batch environments."""
 
     def __init__(self, memory: Memory, dtypes: dict[str, np.dtype[Any]]) -> None:
-        """Attach to the memory; `dtypes` are the record dtypes by tensor name."""
+        """Create views of the memory; `dtypes` maps tensor names to record dtypes."""
         self._memory = memory
 
         def records(name: str) -> Any:
@@ -159,12 +159,12 @@ class CpuBackend:
         kernels.reset_all(*self._games, self._reports)
 
     def observe(self) -> None:
-        """Write masks, observations and acting seats."""
+        """Write the masks, observations and acting seats."""
         tables, states, *_ = self._games
         kernels.observe_games(tables, states, *self._looks)
 
     def step(self, reward: int) -> None:
-        """Apply `actions`, then write masks, observations and acting seats."""
+        """Apply `actions`, then write the masks, observations and acting seats."""
         kernels.step_all(*self._games, self._actions, reward, *self._looks, self._reports, *self._results)
 
     def first_illegal(self) -> int:
@@ -177,15 +177,15 @@ class CpuBackend:
 
 
 def masked_sample(logits: Tensor, masks: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """Sample a legal action for each game, int64 (B,), from a masked softmax; 0 where no action is legal.
+    """Sample a legal action for each game, int64 (B,), from a masked softmax; 0 if no action is legal.
 
     Args:
-        logits: (B, A), of any floating type; values of illegal actions may be anything but NaN.
-        masks: legal actions, (B, A), 0 for illegal ones.
-        generator: random generator; default: PyTorch's default generator of the device.
+        logits: (B, A), of any floating-point type; the logits of illegal actions may have any value except NaN.
+        masks: legal actions, (B, A), nonzero for legal ones.
+        generator: random generator; None uses PyTorch's default generator for the device.
 
     Raises:
-        ValueError: unless both are such tensors of the same shape on the same device.
+        ValueError: unless both are tensors of the same shape (B, A) on the same device.
     """
     for name, found in (("logits", logits), ("masks", masks)):
         if not isinstance(found, Tensor) or found.ndim != 2:
@@ -197,47 +197,47 @@ def masked_sample(logits: Tensor, masks: Tensor, generator: torch.Generator | No
         both = f"{tuple(logits.shape)} on {logits.device} and {tuple(masks.shape)} on {masks.device}"
         raise ValueError(f"logits, masks: found {both}, expected the same shape (B, A) on the same device")
     legal = logits.float().masked_fill(masks == 0, -torch.inf)
-    # Gumbel-max trick: the argmax of logits plus Gumbel noise is a softmax sample, without a sum or normalization.
+    # Gumbel-max trick: the argmax of logits plus Gumbel noise is a softmax sample; this needs no sum or normalization.
     noise = torch.empty_like(legal).exponential_(generator=generator)
     return (legal - noise.log()).argmax(1)
 
 
 class GameTorchEnv:
-    """A batch of games for self-play of all seats, in tensors on one device.
+    """Batch of games for self-play of all seats, in tensors on one device.
 
     Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}`` of the acting seats.
     Action: the id of a legal action for every game, integers (B,) on the same device.
 
     Returned by `step`: reward float32 (B,) of the seat that acted, zero unless its action ends the game; terminated
     bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,) is the acting seat. ``info["rewards"]``
-    float32, ``info["scores"]`` int16 and ``info["places"]`` int8, all (B, players) (rank 0 is first), and
-    ``info["rounds"]`` int16 (B,) are zero where no game ended.
+    float32, ``info["scores"]`` int16 and ``info["places"]`` int8, all (B, players) (0 is the first rank), and
+    ``info["rounds"]`` int16 (B,) are zero for games that did not end.
 
-    The step that ends a game returns its last observation (no legal actions). The next call ignores the action for that
-    game and deals a new one with reward 0.
+    The step that ends a game returns its last observation, with no legal actions. The next call ignores the action for
+    that game and deals a new one with reward 0.
 
-    The next call overwrites all returned tensors: they are always the same ones, so that a step can be captured in a
-    CUDA graph. Clone what you need later.
+    Every call returns the same tensors and overwrites them, so that a step can be captured in a CUDA graph. Clone what
+    you need later.
 
     Args:
         num_envs: number of games B.
         config: configuration of the game to play.
         device: "cuda", one of several GPUs ("cuda:1"), or "cpu".
-        episodes: options to draw at random for each game (`GameSpec.episodes`).
-        check: whether `step` first checks all actions and raises an error for an illegal one, before it steps any
-            game. This synchronizes with the GPU. Otherwise an illegal action has no effect, and `illegal_actions`
-            counts it.
+        episodes: options drawn at random for each game (`GameSpec.episodes`).
+        check: whether `step` checks all actions and raises an error for an illegal one before any game is advanced.
+            This synchronizes with the GPU. Without the check, an illegal action has no effect and is counted in
+            `illegal_actions`.
 
     Attributes:
         game_spec: specification of the game.
         config: configuration of the games.
         episodes: options drawn at random for each game.
         device: device of the tensors.
-        memory: all tensors, see `Memory`; for tools.
+        memory: all tensors (see `Memory`), for tools.
 
     Raises:
-        ValueError: for invalid arguments, or a missing GPU.
-        MissingExtraError: if PyTorch, or on a GPU the CUDA compiler, is missing.
+        ValueError: for invalid arguments, or if the GPU is missing.
+        MissingExtraError: if PyTorch is missing, or on a GPU the CUDA compiler.
     """
 
     def __init__(
@@ -266,7 +266,7 @@ class GameTorchEnv:
         self._attach()
 
     def _attach(self) -> None:
-        """Create everything that refers to the tensors of the memory."""
+        """Create the attributes that refer to tensors of the memory."""
         memory = self.memory
         self._backend = _make_backend(memory, self._dtypes, self.device)
         self._observation = {"observation": memory.observations, "action_mask": memory.masks}
@@ -277,8 +277,8 @@ class GameTorchEnv:
         """Deal all games and return the observations of the acting seats.
 
         Args:
-            seed: game b uses stream b of this seed, and `sample` uses `random_keys(num_envs, seed)`. None: each stream
-                continues with its next episode (at the first reset: fresh entropy).
+            seed: game b uses stream b of this seed, and `sample` uses `random_keys(num_envs, seed)`. None continues
+                each stream with its next episode, or uses fresh entropy at the first reset.
 
         Raises:
             ValueError: for an invalid seed.
@@ -306,7 +306,7 @@ class GameTorchEnv:
 
         Raises:
             ValueError: unless the actions are integers of shape (B,) on the device of the games.
-            IllegalActionError: with `check`; names game, action, phase and the legal actions. No game is stepped.
+            IllegalActionError: with `check`; names the game, action, phase and legal actions. No game is advanced.
         """
         memory = self.memory
         memory.actions.copy_(self._checked(actions), non_blocking=True)
@@ -336,13 +336,13 @@ class GameTorchEnv:
 
     @property
     def illegal_actions(self) -> Tensor:
-        """Number of illegal actions so far, int64 (), on the device; they had no effect."""
+        """Number of illegal actions so far, int64 (), on the device; these actions had no effect."""
         return self.memory.illegal[0]
 
     def sample(self) -> Tensor:
-        """Return a uniformly random legal action for each game, int64 (B,); 0 where a game is over.
+        """Return a uniformly random legal action for each game, int64 (B,); 0 for games that are over.
 
-        The result equals that of `sample_actions` with ``random_keys(num_envs, seed)`` on the CPU.
+        The result is the same as for `sample_actions` with ``random_keys(num_envs, seed)`` on the CPU.
         """
         self._backend.sample()
         return self.memory.chosen
@@ -352,7 +352,7 @@ class GameTorchEnv:
         return masked_sample(logits, self.memory.masks, generator)
 
     def to_cpu(self, b: int) -> Any:
-        """Return a copy of game `b` as an object, to inspect, draw or save. ValueError for an invalid index."""
+        """Return a copy of game `b` as an object to inspect, draw or save. Raise ValueError for an invalid index."""
         number = check_index(b, self.num_envs)
         if not self._dealt:
             raise ValueError("no game is dealt yet: call reset() first")
@@ -361,7 +361,7 @@ class GameTorchEnv:
 
     @property
     def records(self) -> npt.NDArray[Any]:
-        """A copy of the records of the games, (B,), for tools."""
+        """A copy of the game records, (B,), for tools."""
         rows = self.memory.states.cpu().numpy().copy()
         records: npt.NDArray[Any] = rows.view(self._dtypes["states"])[:, 0]
         return records
@@ -374,7 +374,8 @@ class GameTorchEnv:
         """Load a state from an environment of the same size and configuration, on any device.
 
         Raises:
-            ValueError: if the state is invalid or does not fit, naming game and field. The environment is unchanged.
+            ValueError: if the state is invalid or does not match; the message names game and field. The environment is
+                left unchanged.
         """
         taken = checked_state(state, self.memory, self._dtypes, self.config, self._most_players)
         for name in SAVED:
@@ -382,11 +383,11 @@ class GameTorchEnv:
         return self._observe()
 
     def clone(self) -> Self:
-        """Return an independent copy in the same state on the same device; both continue with the same games."""
+        """Return an independent copy in the same state on the same device; both deal the same subsequent games."""
         return copy.deepcopy(self)
 
     def __copy__(self) -> Self:
-        """Return an independent copy, as `clone`: two environments cannot share one memory."""
+        """Return an independent copy, like `clone`: two environments cannot share one memory."""
         return self.clone()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -406,7 +407,7 @@ _ATTACHED = ("_backend", "_observation", "_info", "_truncated")
 def _device(device: object) -> torch.device:
     found = torch.device("meta")  # an unsupported device
     with contextlib.suppress(RuntimeError, TypeError):
-        found = torch.device(device)  # type: ignore[call-overload]  # PyTorch checks the argument
+        found = torch.device(device)  # type: ignore[call-overload]  # PyTorch validates the argument
     if found.type not in ("cpu", "cuda"):
         raise UserError(f"device: found {device!r}, expected cuda, one GPU such as cuda:1, or cpu")
     if found.type == "cuda" and not torch.cuda.is_available():
@@ -425,7 +426,7 @@ def _make_backend(memory: Memory, dtypes: dict[str, Any], device: torch.device) 
 
 
 def _reported(reports: Tensor, players: int) -> dict[str, Tensor]:
-    """Return fields of the reports, views of shape (B, players), and `rounds` (B,)."""
+    """Return the fields of the reports as views of shape (B, players), and `rounds` of shape (B,)."""
 
     def column(name: str, dtype: torch.dtype) -> Tensor:
         kind, first = REPORT.fields[name][:2]  # type: ignore[index]  # it has fields
@@ -444,7 +445,7 @@ def _reported(reports: Tensor, players: int) -> dict[str, Tensor]:
 def checked_state(
     state: Any, memory: Memory, dtypes: Mapping[str, np.dtype[Any]], config: Any, most_players: int
 ) -> dict[str, Tensor]:
-    """Return copies of the tensors of a state, on the CPU; ValueError unless it is valid and fits the environment."""
+    """Return copies of the tensors of a state on the CPU; raise ValueError if it is invalid or does not match."""
     check_state_keys(state, SAVED)
     taken = {name: _copy(name, state[name], getattr(memory, name)) for name in SAVED}
     states, reports = (taken[name].numpy().view(dtypes[name])[:, 0] for name in ("states", "reports"))
@@ -459,7 +460,7 @@ def checked_state(
 
 
 def _copy(name: str, found: object, own: Tensor) -> Tensor:
-    """Return a copy of a state tensor, checked against the environment's own tensor."""
+    """Return a copy of a state tensor after checking it against the environment's own tensor."""
     if not isinstance(found, Tensor) or found.layout != torch.strided or found.device.type == "meta":
         raise ValueError(f"{name}: found {type(found).__name__}, expected a tensor with values")
     if found.shape != own.shape or found.dtype != own.dtype:

@@ -1,4 +1,4 @@
-"""Run work in several threads: kernels release the GIL and games share no data, so they run in parallel."""
+"""Thread pool for kernels, which run in parallel because they release the GIL and games share no data."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from helsinki_env.engine.atomics import APART, spin_until
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.utils.machine import cpu_count
 
-#: Number of spins before a waiting thread sleeps: about half a millisecond. Waking a thread takes almost a tenth of a
+#: Number of spins before a waiting thread sleeps, about half a millisecond. Waking a thread takes almost a tenth of a
 #: millisecond, usually longer than the time between two steps of a batch.
 _PATIENCE = 30_000
 
 
 class _Team:
-    """Helper threads that run the same work as the calling thread, once per call.
+    """Helper threads that run the same function as the calling thread, once per call.
 
-    Locks synchronize the threads. A thread spins for a while before it waits for a lock, because waking up is slow.
+    Locks synchronize the threads. A thread spins for a while before it blocks on a lock, because waking up is slow.
     """
 
     def __init__(self, helpers: int, patience: int) -> None:
         self.work: Callable[[int], Any] | None = None
         self.problems: list[BaseException] = []
         self.over = False
-        self.interrupted = False  # during the wait for the helpers, which may still be working
+        self.interrupted = False  # interrupted while waiting for the helpers, which may still be working
         self._patience = patience
         self._rounds = 0
         self._round_of = np.zeros(APART * (1 + helpers), np.int64)
@@ -66,7 +66,7 @@ class _Team:
         self._round_of[0] = self._rounds
 
     def run(self, work: Callable[[int], Any]) -> None:
-        """Call `work` in every thread with its number, 0 in the calling thread; raise the first error at the end."""
+        """Call `work` in every thread with its number (0 for the calling thread); at the end, raise the first error."""
         self.work = work
         self._start_round()
         try:
@@ -78,13 +78,13 @@ class _Team:
             spin_until(self._round_of, APART * own, self._rounds, self._patience)
             lock.acquire()
         self.interrupted = False
-        self.work = None  # else it would keep references to its arrays, which the buffer pool counts
+        self.work = None  # drop the references to its arrays, because the buffer pool counts references
         problems, self.problems = self.problems, []
         if problems:
             raise problems[0]
 
     def end(self, process: int) -> None:
-        """End the threads, unless this process is a fork of the one that started them."""
+        """End the threads, unless this process is a fork of the process that started them."""
         if os.getpid() == process:
             self.over = True
             self._start_round()
@@ -93,7 +93,7 @@ class _Team:
 
 
 class ThreadPool:
-    """Run a function in several threads, including the calling one; None: one per CPU core of this process."""
+    """Run a function in several threads, including the calling one; None means one thread per available CPU core."""
 
     def __init__(self, threads: int | None = 1) -> None:
         if threads is None:
@@ -105,15 +105,15 @@ class ThreadPool:
         self._process = 0
 
     def each(self, work: Callable[[int], Any]) -> None:
-        """Call `work` in every thread with its number, 0 in the calling thread; raise the first error at the end.
+        """Call `work` in every thread with its number (0 for the calling thread); at the end, raise the first error.
 
-        The threads divide the work among themselves. Without the compiler, only the calling thread works, because
+        The threads divide the work among themselves. If compilation is disabled, only the calling thread works, because
         interpreted kernels hold the GIL.
         """
         if self.threads == 1 or not JIT:
             work(0)
             return
-        if self._team is None or self._process != os.getpid():  # threads do not survive a fork
+        if self._team is None or self._process != os.getpid():  # helper threads do not survive a fork
             self._process = os.getpid()
             # Spinning only helps if each thread has its own CPU core.
             self._team = _Team(self.threads - 1, _PATIENCE if self.threads <= cpu_count() else 1)
@@ -121,7 +121,7 @@ class ThreadPool:
         try:
             self._team.run(work)
         finally:
-            if self._team.interrupted:  # its threads are still working; they end when done
+            if self._team.interrupted:  # its threads are still working and will end when they finish
                 self._team = None
 
     def run(self, function: Callable[[int, int], Any], size: int) -> None:
@@ -139,5 +139,5 @@ class ThreadPool:
         self._team = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles start their own threads."""
+        """Support copying and pickling; each copy starts its own threads."""
         return ThreadPool, (self.threads,)

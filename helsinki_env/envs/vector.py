@@ -1,10 +1,10 @@
-"""Self-play on a batch of games: one step is one action in every game, for all seats.
+"""Self-play on a batch of games: each step applies one action in every game, and the policy plays all seats.
 
-A seat may act several times in a row: `info["seat"]` is the acting seat of each game, and the observation is that
-seat's. The seed has one random stream per game, so a game does not depend on the batch size or number of threads.
+A seat may act several times in a row: `info["seat"]` is the acting seat of each game, and the observation is from its
+perspective. Each game has its own random stream, so it does not depend on the batch size or the number of threads.
 
-Each game has its own class, such as `helsinki_env.HelsinkiVectorEnv`; `GameVectorEnv` plays any game by its
-configuration:
+There is one class per game, such as `helsinki_env.HelsinkiVectorEnv`; `GameVectorEnv` accepts the configuration of any
+game:
 
     >>> from helsinki_env import CopenhagenConfig
     >>> from helsinki_env.engine.playout import sample_actions, random_keys
@@ -38,7 +38,7 @@ __all__ = ["GameVectorEnv"]
 
 
 class GameVectorEnv(BaseVectorEnv):
-    """A batch of games for self-play of all seats.
+    """Batch of games for self-play of all seats.
 
     Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}`` of the acting seats.
     Action: the id of a legal action for every game, int (B,).
@@ -46,34 +46,35 @@ class GameVectorEnv(BaseVectorEnv):
     Returned by `step`: reward float32 (B,) of the seat that acted, zero unless its action ends the game; terminated
     bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,) is the acting seat;
     ``info["action_mask"]`` is the same array as the observation's mask. When games end, info also holds ``rewards``
-    float32 (B, players), ``scores`` and ``places`` (B, players, 0 is first), zero where no game ended; ``_rewards``,
-    bool (B,), is true where a game ended.
+    float32 (B, players), ``scores`` and ``places`` (B, players; 0 is the first rank), all zero for games that did not
+    end. ``_rewards``, bool (B,), marks the games that ended.
 
     Autoreset (`gymnasium.vector.AutoresetMode`):
-        NEXT_STEP: the observation after the last action is that of the finished game (no legal actions); the next
-        call ignores the action for that game and deals a new one.
-        SAME_STEP: the new game is dealt immediately; ``info["final_obs"]`` and ``info["final_info"]`` hold the old one.
-        DISABLED: finished games stay until ``reset(options={"reset_mask": mask})``.
+        NEXT_STEP: the observation after the last action shows the finished game, without legal actions; the next call
+            ignores the action for that game and deals a new one.
+        SAME_STEP: a new game is dealt immediately; ``info["final_obs"]`` and ``info["final_info"]`` describe the old
+            one.
+        DISABLED: finished games stay finished until ``reset(options={"reset_mask": mask})``.
 
     Args:
         num_envs: number of games B.
         config: configuration of the game to play.
         autoreset_mode: see above.
-        episodes: options to draw at random for each game (`GameSpec.episodes`).
-        num_threads: number of threads; None: one per CPU core. Results do not depend on it.
-        copy: False returns the same arrays at every step, which the next step overwrites: faster, but copy what you
-            need later. Observations are then updated incrementally, and actions are checked against the returned mask:
-            never write into any of these arrays, or into `states` (use `set_state`).
+        episodes: options drawn at random for each game (`GameSpec.episodes`).
+        num_threads: number of threads; None means one per CPU core. Results do not depend on it.
+        copy: whether to return new arrays. False is faster, but each step overwrites the arrays of the previous one, so
+            copy what you need later. With False, observations are updated incrementally and actions are checked against
+            the returned mask, so never write to these arrays or to `states` (use `set_state`).
         render_mode: None, "ansi", "rgb_array" or "svg".
-        render_width: width of "rgb_array" in pixels; None: 1,200.
+        render_width: width of "rgb_array" images in pixels; None means 1,200.
 
     Raises:
         ValueError: for invalid arguments.
-        IllegalActionError: by `step`; names game, action, phase and the legal actions. No game is stepped.
+        IllegalActionError: by `step`; names the game, action, phase and legal actions. No game is advanced.
     """
 
     _step: Callable[..., None] | None = None
-    _threads = ThreadPool(1)  # close() needs it even if the constructor fails
+    _threads = ThreadPool(1)  # needed by close() even if the constructor fails
 
     def __init__(
         self,
@@ -90,7 +91,7 @@ class GameVectorEnv(BaseVectorEnv):
         super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode, render_width)
         blocks = num_blocks(self._ids)
         self._legal = np.zeros((self.num_envs if copy else 0, blocks), np.uint64)
-        self._mask = np.zeros((1, self._ids), np.int8)  # the mask returned last
+        self._mask = np.zeros((1, self._ids), np.int8)  # the last mask that was returned
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         views = self._take_views()
@@ -106,14 +107,14 @@ class GameVectorEnv(BaseVectorEnv):
         """Apply one action in every game; see the class for the returned values.
 
         Raises:
-            IllegalActionError: for an illegal action; names game, action, phase and the legal actions.
-            ValueError: unless the actions are integers of shape (B,). In both cases no game is stepped.
+            IllegalActionError: for an illegal action; names the game, action, phase and legal actions.
+            ValueError: unless the actions are integers of shape (B,). In both cases no game is advanced.
         """
         chosen = self._checked(actions)
         views = self._take_views()
         results = kernels.Results(self._rewards.take(), self._ended.take(), self._reports, self._last)
         shares = np.zeros(1, np.int64)
-        alone = self._threads.threads == 1 or self.num_envs <= kernels.WORK_UNIT  # too little work to share
+        alone = self._threads.threads == 1 or self.num_envs <= kernels.WORK_UNIT  # not enough work for several threads
         size = self.num_envs if alone else kernels.WORK_UNIT
 
         games = self._games()
@@ -124,7 +125,7 @@ class GameVectorEnv(BaseVectorEnv):
         else:
 
             def work(thread: int) -> None:
-                own = games._replace(drawn=games.drawn.copy()) if thread else games  # each writes its random state
+                own = games._replace(drawn=games.drawn.copy()) if thread else games  # threads modify its random state
                 step(own, *arguments[1:])
 
             self._threads.each(work)
@@ -141,7 +142,7 @@ class GameVectorEnv(BaseVectorEnv):
         return self._step
 
     def _set_checked_mask(self, mask: npt.NDArray[np.int8]) -> None:
-        """Without copies, check the next actions against the returned mask."""
+        """Without copies, use the returned mask to check the next actions."""
         if not self.copy:
             self._mask = mask
 

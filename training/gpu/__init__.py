@@ -1,1 +1,1 @@
-"""Training with games, network and training data in the memory of one device."""
+"""Training with games, network and training data in the memory of a single device."""

@@ -1,6 +1,6 @@
-"""Processes that train together, one per GPU, as started by ``torchrun``.
+"""Distributed training with one process per GPU, started by ``torchrun``.
 
-Every process plays a part of the games; all processes have the same network.
+Each process plays part of the games; all processes have the same network.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ with requires_extra("train"):
 
 
 class ProcessGroup:
-    """Process `rank` of the `size` processes of a run."""
+    """Process group of a run, as seen by process `rank` of `size`."""
 
     def __init__(self, rank: int = 0, size: int = 1) -> None:
         self.rank, self.size = rank, size
 
     @classmethod
     def from_torchrun(cls, device: str) -> ProcessGroup:
-        """Join the processes that ``torchrun`` started; with "cuda" each process uses its own GPU."""
+        """Join the group of processes started by ``torchrun``; with "cuda", each process uses its own GPU."""
         size = int(os.environ.get("WORLD_SIZE", "1"))
         if size == 1:
             return cls()
@@ -34,7 +34,7 @@ class ProcessGroup:
         return cls(distributed.get_rank(), distributed.get_world_size())
 
     def close(self) -> None:
-        """Leave the group."""
+        """Leave the process group."""
         if self.size > 1:
             distributed.destroy_process_group()
 
@@ -44,13 +44,13 @@ class ProcessGroup:
         return self.rank == 0
 
     def all_reduce(self, values: Tensor) -> Tensor:
-        """Return the sum over all processes, in the same tensor."""
+        """Sum a tensor over all processes in place and return it."""
         if self.size > 1:
             distributed.all_reduce(values)
         return values
 
     def all_gather(self, rows: Tensor) -> Tensor:
-        """Return the concatenated rows of all processes."""
+        """Concatenate the rows of all processes."""
         if self.size == 1:
             return rows
         parts = [torch.empty_like(rows) for _ in range(self.size)]
@@ -58,7 +58,7 @@ class ProcessGroup:
         return torch.cat(parts)
 
     def broadcast(self, value: Any) -> Any:
-        """Return the value of the first process."""
+        """Return the value that the first process has."""
         if self.size == 1:
             return value
         values = [value]
@@ -66,5 +66,5 @@ class ProcessGroup:
         return values[0]
 
     def wrap_ddp(self, network: torch.nn.Module) -> torch.nn.Module:
-        """Return the network with gradients averaged over all processes."""
+        """Wrap a network so that its gradients are averaged over all processes."""
         return DistributedDataParallel(network, broadcast_buffers=False) if self.size > 1 else network

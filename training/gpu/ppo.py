@@ -1,7 +1,7 @@
-"""PPO as in `helsinki_env.training.ppo`, with games, network and training data on one device.
+"""PPO as in `helsinki_env.training.ppo`, but with games, network and training data on one device.
 
-Playing and learning alternate. A minibatch has the same number of steps of every game, so all processes have equal
-parts of it.
+Playing and learning alternate. A minibatch has the same number of steps from every game, so it is split equally among
+the processes.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ with requires_extra("train"):
     from torch import Tensor, nn
 
 _LOSSES = ("entropy", "win_loss", "score_loss", "kl", "clipped")
-#: Seed offset that separates the order of minibatches from the actions.
+#: Seed offset that makes the order of the minibatches independent of the actions.
 _ORDER = 1 << 40
 
 
 class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
-    """Self-play training of a plain network. In `config`, `minibatch_size` counts steps of games."""
+    """Self-play training of a plain network. In `config`, `minibatch_size` is a number of game steps."""
 
     def set_up(self) -> None:
-        """Create the optimizer, the opponent's network and the tensors of the training data."""
+        """Create the optimizer, the opponent's network and the tensors for the training data."""
         network, stage, config = self.network, self.stage, self.config
         device, on_gpu = stage.device, stage.device.type == "cuda"
         rate = (
@@ -53,7 +53,7 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
         self.rival = copy.deepcopy(network)
         self._learner = stage.group.wrap_ddp(network)
         steps = stage.steps * config.num_envs
-        #: Number of minibatches per pass, all of the same size.
+        #: Number of equally sized minibatches per pass.
         self.parts = next(
             n for n in range(min(stage.steps, max(1, steps // config.minibatch_size)), 0, -1) if stage.steps % n == 0
         )
@@ -64,22 +64,22 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
         targets = stage.steps * stage.games
         self._advantage = torch.zeros(targets, dtype=torch.float32, device=device)
         self._wins, self._scores = torch.zeros((2, targets, MAX_SEATS), dtype=torch.float32, device=device)
-        # CUDA graphs cannot capture communication between processes.
+        # Communication between processes cannot be captured in a CUDA graph.
         alone = stage.group.size == 1
         self._step = CudaGraph(self._train_minibatch, device if alone else torch.device("cpu"))
 
     def begin(self) -> None:
-        """Do nothing: the network that learns also plays."""
+        """Do nothing, because the network that learns also plays."""
 
     def update(self) -> Progress:
-        """Play a rollout and learn from it."""
+        """Play a rollout and train on it."""
         began = time.perf_counter()
         self.updates += 1
         if self.config.fixed_opponent_fraction:
             self.rival.load_state_dict(self.opponent(self.updates).state_dict())
         buffer = self.stage.play(self.network, self.rival, self.updates, self.fast)
         counted = torch.cat([buffer.trained.sum().double()[None], self.stage.counted])
-        decisions, games, points = self.stage.group.all_reduce(counted).tolist()  # waits for the device
+        decisions, games, points = self.stage.group.all_reduce(counted).tolist()  # synchronizes with the device
         played = time.perf_counter()
         losses = self._learn(buffer)
         self.decisions += int(decisions)
@@ -147,7 +147,8 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
             return values.flatten(0, 1).index_select(0, rows)
 
         mine = taken(buffer.trained).float()
-        # Processes average their gradients, so each weights its samples by their number in all processes.
+        # Gradients are averaged over the processes, so the loss is normalized by the number of samples in all
+        # processes.
         count = self.stage.group.all_reduce(mine.sum()).clamp_min(1)
         share = mine * (self.stage.group.size / count)
         with torch.autocast(self.stage.device.type, torch.bfloat16, enabled=self.fast, cache_enabled=False):
@@ -172,9 +173,9 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
             self._losses += losses.detach() / self.stage.group.size
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all that the next update depends on, except `counts`; every process must call it."""
+        """Return everything that the next update depends on, except `counts`; all processes must call this."""
         arrays = module_arrays("network", self.network) | optimizer_arrays("optimiser", self.optimizer)
         return arrays | {f"stage.{name}": array for name, array in self.stage.state().items()}
 
     def close(self) -> None:
-        """Do nothing: there is no background thread."""
+        """Do nothing, because there is no background thread."""

@@ -1,6 +1,7 @@
-"""Rollouts on a device: parallel games between the learner and its past versions.
+"""Rollouts on a device, with parallel games between the learner and its past versions.
 
-As in `helsinki_env.training.rollout`, a rollout depends only on weights, seed and number, for any number of processes.
+As in `helsinki_env.training.rollout`, a rollout depends only on the weights, the seed and its number, not on the number
+of processes.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ with requires_extra("train"):
     import torch
     from torch import Tensor
 
-#: Number of eager calls before the capture: libraries choose their algorithms in the first calls.
+#: Number of eager calls before the capture, because libraries choose their algorithms in the first calls.
 _WARMUP_CALLS = 3
-#: Arrays of an environment's state without one row per game.
+#: Arrays in the state of an environment that do not have one row per game.
 _GLOBAL_ARRAYS = ("illegal",)
 
 
 class CudaGraph:
-    """Call `function`; on a GPU, the fourth and later calls replay a CUDA graph of it.
+    """Callable that runs `function`; on a GPU, the fourth and later calls replay a CUDA graph of it.
 
-    The function must use the same tensors in every call, must not synchronize, and must not branch on their contents.
+    The function must use the same tensors in every call. It must not synchronize or branch on tensor contents.
     Source: PyTorch's notes on CUDA semantics, "CUDA Graphs".
     """
 
@@ -46,7 +47,7 @@ class CudaGraph:
         self._graph: torch.cuda.CUDAGraph | None = None
 
     def __call__(self) -> None:
-        """Call the function once."""
+        """Run the function once."""
         if self._device.type != "cuda":
             self._function()
             return
@@ -55,7 +56,7 @@ class CudaGraph:
             current = torch.cuda.current_stream(self._device)
             side = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]  # PyTorch's own
             side.wait_stream(current)
-            with torch.cuda.stream(side):  # captures require warm-up calls on another stream
+            with torch.cuda.stream(side):  # a capture requires warm-up calls on a side stream
                 self._function()
             current.wait_stream(side)
             return
@@ -67,14 +68,14 @@ class CudaGraph:
 
 
 class RolloutBuffer:
-    """Training data of T steps of B games, in tensors that every rollout overwrites.
+    """Training data from T steps of B games, in tensors that each rollout overwrites.
 
     Attributes:
         observation: int8 (T, B, F). mask: int8 (T, B, A). action: int64 (T, B).
         log_prob: log probability of the action, float32 (T, B).
-        seat: acting seat, int64 (T, B). players: number of players, int64 (T, B).
-        expected: predicted values, float32 (T, B, 8), by seat; see `helsinki_env.training.values`.
-        trained: whether the learner had a choice, bool (T, B).
+        seat: acting seat, int64 (T, B). players: number of players in the game, int64 (T, B).
+        expected: predicted values by seat, float32 (T, B, 8); see `helsinki_env.training.values`.
+        trained: whether the learner acted and had a choice, bool (T, B).
         ended: whether the game ended at this step, bool (T, B).
         outcome: result of the game, float32 (T, B, 8).
         last: predicted values after the last step, float32 (B, 8).
@@ -96,10 +97,10 @@ class RolloutBuffer:
 
 
 class GpuRolloutCollector:
-    """Parallel games of several matchups on a device.
+    """Collector that plays parallel games of several matchups on a device.
 
-    `games` counts the games of all processes; each process of `group` plays an equal part of every matchup.
-    In a fraction `fixed_opponent_fraction` of them the learner has one seat and a past version the others.
+    `games` is the total over all processes; each process in `group` plays an equal part of every matchup. In a fraction
+    `fixed_opponent_fraction` of the games, the learner has one seat and a past version has the others.
     """
 
     def __init__(
@@ -128,27 +129,27 @@ class GpuRolloutCollector:
             self.envs.append(self._make_env(game, matchup, size, own, seed * 1009 + i))
             rows.append(start + self.group.rank * own + np.arange(own))
             start += size
-        #: Indices of this process' games among all games.
+        #: Indices of this process's games among all games.
         self.numbers = np.concatenate(rows)
         against_opponent = fixed_opponent_games(games, fixed_opponent_fraction)[self.numbers]
         self.games = len(self.numbers)
-        #: The learner's seat in games against a past version; -1 if it has all seats.
+        #: The learner's seat in games against a past version, or -1 if it has all seats.
         self.own = torch.from_numpy(np.where(against_opponent, 0, -1)).to(device)
-        #: Whether the last step dealt a new game.
+        #: Whether the game is newly dealt in the current step.
         self.dealt = torch.zeros(self.games, dtype=torch.bool, device=device)
         self._opposed = torch.from_numpy(np.flatnonzero(against_opponent)).to(device)
         self._numbers = torch.from_numpy(self.numbers.astype(np.int32)).to(device)
         self._key = torch.zeros((), dtype=torch.int32, device=device)
         self._step = torch.zeros(1, dtype=torch.int64, device=device)
         self._action = torch.zeros(self.games, dtype=torch.int64, device=device)
-        #: Number of games that ended in the rollout, and the sum of their mean points.
+        #: Number of games that ended during the rollout, and the sum of their mean points.
         self.counted = torch.zeros(2, dtype=torch.float64, device=device)
         spec = spec_of(game)
         self.buffer = RolloutBuffer(steps, self.games, spec.observation_size(game), spec.num_actions(game), device)
         self._graphs: tuple[Any, ...] = ()
 
     def _make_env(self, game: Any, matchup: MatchupConfig, size: int, own: int, seed: int) -> GameTorchEnv:
-        """Return an environment with this process' `own` of `size` games."""
+        """Create an environment with this process's share of `own` games out of `size`."""
         env = GameTorchEnv(own, game, self.device, matchup.episodes(game))
         _, info = env.reset(seed=seed)
         self._infos.append(info)
@@ -159,7 +160,7 @@ class GpuRolloutCollector:
         return env
 
     def _own_rows(self, state: Mapping[str, Tensor], own: int) -> dict[str, Tensor]:
-        """Return this process' rows of the state of all games."""
+        """Return the rows of this process in the state of all games."""
         first = self.group.rank * own
         return {name: x if name in _GLOBAL_ARRAYS else x[first : first + own] for name, x in state.items()}
 
@@ -174,9 +175,9 @@ class GpuRolloutCollector:
 
     @torch.no_grad()
     def play(self, network: PlainNetwork, rival: PlainNetwork, number: int, fast: bool) -> RolloutBuffer:
-        """Play T steps of every game; the next rollout overwrites the result.
+        """Play T steps of every game; the result is overwritten by the next rollout.
 
-        `rival` plays the other seats in fixed-opponent games. Seed and `number` determine all random draws.
+        `rival` plays the other seats in fixed-opponent games. All random draws are determined by the seed and `number`.
         """
         if self._graphs[:3] != (network, rival, fast):
             act = CudaGraph(lambda: self._act(network, rival, fast), self.device)
@@ -198,7 +199,7 @@ class GpuRolloutCollector:
         return self.buffer
 
     def _predict(self, network: PlainNetwork, observation: Tensor, fast: bool) -> PlainOutput:
-        # CUDA graphs must not share cached tensors, such as bfloat16 weights.
+        # CUDA graphs must not use cached tensors, such as bfloat16 copies of weights.
         with torch.autocast(self.device.type, torch.bfloat16, enabled=fast, cache_enabled=False):
             output: PlainOutput = network(observation, self.most_players)
         return output
@@ -217,7 +218,7 @@ class GpuRolloutCollector:
         observation, mask, seat = self._gather()
         players = self._players(network, observation)
         moved = torch.where(self.dealt & (self.own >= 0), (self.own + 1) % players, self.own)
-        self.own.copy_(moved)  # in new games the learner takes the next seat
+        self.own.copy_(moved)  # in a new game, the learner moves to the next seat
         choices = mask.sum(1, dtype=torch.int64)
         mine = (self.own < 0) | (self.own == seat)
         output = self._predict(network, observation, fast)
@@ -229,7 +230,7 @@ class GpuRolloutCollector:
             policy = log_probs.index_copy(0, self._opposed, torch.where(own, log_probs[self._opposed], theirs))
         action = sample_categorical(policy, game_keys(self._key, self._numbers))
         self._action.copy_(action)
-        self.dealt.copy_(choices == 0)  # the next step deals new games here
+        self.dealt.copy_(choices == 0)  # the next step deals a new game in these rows
         data = {
             "observation": observation, "mask": mask, "action": action, "seat": seat, "players": players,
             "log_prob": log_probs.gather(1, action[:, None])[:, 0],
@@ -254,7 +255,7 @@ class GpuRolloutCollector:
         self.counted += torch.stack([ended.sum().double(), points.sum().double()])
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the state of all games of all processes, by name; every process must call it."""
+        """Return the state of all games in all processes, by name; all processes must call this."""
         order = np.argsort(self.group.all_gather(self._numbers).cpu().numpy())
         saved = {name: self.group.all_gather(getattr(self, name)).cpu().numpy()[order] for name in ("own", "dealt")}
         for i, env in enumerate(self.envs):
@@ -264,7 +265,7 @@ class GpuRolloutCollector:
         return saved
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore a result of `state`, for any number of processes; raise StateError if it does not match."""
+        """Restore a state returned by `state`, from any number of processes; raise StateError if it does not match."""
         games = self.games * self.group.size
         own, dealt = (
             state_array(state, name, np.zeros(games, kind)) for name, kind in (("own", np.int64), ("dealt", bool))

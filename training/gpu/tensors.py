@@ -1,6 +1,6 @@
-"""Tensor functions for all games of a device: `helsinki_env.training.values` in tensors, and random numbers.
+"""Tensor versions of the functions in `helsinki_env.training.values`, and random numbers, for all games on a device.
 
-The random numbers depend only on seed, step, game and action: they are equal on any device, process and batch size.
+The random numbers depend only on seed, step, game and action, not on the device, process or batch size.
 Source of the mixing function: Wellons (2018), "Prospecting for hash functions" (lowbias32).
 """
 
@@ -13,13 +13,13 @@ with requires_extra("train"):
     import torch
     from torch import Tensor
 
-#: Odd multipliers of games and actions, as signed 32-bit integers.
+#: Odd multipliers for game and action indices, as signed 32-bit integers.
 _GAME_FACTOR, _ACTION_FACTOR = 0x9E3779B1 - 2**32, 0x85EBCA6B - 2**32
 _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - 2**32
 
 
 def _mix(x: Tensor) -> Tensor:
-    """Mix keys, int32, with arithmetic shifts masked to logical shifts."""
+    """Mix keys, int32; arithmetic shifts are masked to act as logical shifts."""
     x = x ^ ((x >> 16) & 0xFFFF)
     x = x * _FIRST
     x = x ^ ((x >> 15) & 0x1FFFF)
@@ -28,7 +28,7 @@ def _mix(x: Tensor) -> Tensor:
 
 
 def hash_key(*numbers: int) -> int:
-    """Return the hash of numbers, a signed 32-bit integer."""
+    """Hash numbers to a signed 32-bit integer."""
     key = 0
     for number in numbers:
         key = (key ^ number) * 0x9E3779B97F4A7C15 % 2**64
@@ -37,29 +37,29 @@ def hash_key(*numbers: int) -> int:
 
 
 def game_keys(key: Tensor, games: Tensor) -> Tensor:
-    """Return a key for each game, int32 (B,), from a key, int32 (), and the indices of the games, int32 (B,)."""
+    """Derive a key for each game, int32 (B,), from a key, int32 (), and the game indices, int32 (B,)."""
     return _mix(_mix(games * _GAME_FACTOR) ^ key)
 
 
 def sample_categorical(log_probs: Tensor, key: Tensor) -> Tensor:
     """Sample an action for each game, int64 (B,), from log probabilities, float32 (B, A), and keys, int32 (B,).
 
-    The Gumbel-max trick makes the sample exact. Illegal actions need very low log probabilities.
+    Sampling is exact (Gumbel-max trick). Illegal actions must have very low log probabilities.
     """
     actions = torch.arange(log_probs.shape[1], dtype=torch.int32, device=log_probs.device) * _ACTION_FACTOR
     bits = _mix(key[:, None] + actions)
-    uniform = ((bits & 0x7FFFFF).float() + 0.5) * 2.0**-23  # exact in float32: neither 0 nor 1
+    uniform = ((bits & 0x7FFFFF).float() + 0.5) * 2.0**-23  # exact in float32, and neither 0 nor 1
     return (log_probs - (-uniform.log()).log()).argmax(1)
 
 
 def shuffled_steps(key: Tensor, steps: int) -> Tensor:
-    """Return a permutation of the steps for each game, int64 (T, B), from a key for each game, int32 (B,)."""
+    """Return a permutation of the steps for each game, int64 (T, B), given a key for each game, int32 (B,)."""
     numbers = torch.arange(steps, dtype=torch.int32, device=key.device) * _ACTION_FACTOR
     return _mix(key + numbers[:, None]).argsort(dim=0, stable=True)
 
 
 def to_seat_order(values: Tensor, viewer: Tensor, players: Tensor) -> Tensor:
-    """Reorder viewer-first values, float32 (..., 4), by seat of the game; absent seats are 0."""
+    """Reorder viewer-first values, float32 (..., 4), by seat number; absent seats are 0."""
     seats = torch.arange(MAX_SEATS, device=values.device)
     turn = (seats - viewer[..., None]) % players[..., None]
     return values.gather(-1, turn) * (seats < players[..., None])
@@ -73,7 +73,7 @@ def to_viewer_order(values: Tensor, viewer: Tensor, players: Tensor) -> Tensor:
 
 
 def viewer_value(values: Tensor, viewer: Tensor, players: Tensor, margin: float) -> Tensor:
-    """Return the scalar value for each viewer, float32 (...), from value components, float32 (..., 8)."""
+    """Compute the scalar value for each viewer, float32 (...), from value components, float32 (..., 8)."""
     wins, scores = values[..., :MAX_SEATS], values[..., MAX_SEATS:]
     at = viewer[..., None]
     total = (scores * (torch.arange(MAX_SEATS, device=values.device) < players[..., None])).sum(-1)
@@ -82,7 +82,7 @@ def viewer_value(values: Tensor, viewer: Tensor, players: Tensor, margin: float)
 
 
 def outcome_components(scores: Tensor, ranks: Tensor, players: Tensor, ended: Tensor) -> Tensor:
-    """Return the value components of games, float32 (B, 8), from scores and ranks (B, n); 0 for games in progress."""
+    """Compute the value components of games, float32 (B, 8), from scores and ranks (B, n); 0 for games in progress."""
     seats = torch.arange(scores.shape[1], device=scores.device)
     present = (seats < players[:, None]) & ended[:, None]
     first = ((ranks == 0) & present).float()
@@ -104,12 +104,12 @@ def compute_gae(
 ) -> Tensor:
     """Return the advantage of every action in each component, float32 (T, B, C), 0 where `trained` is False.
 
-    The arguments are those of `helsinki_env.training.values.compute_gae`, with `trained`, bool (T, B), for the samples
-    and `last`, float32 (B, C), the bootstrap value at the end of the rollout.
+    The arguments are those of `helsinki_env.training.values.compute_gae`, plus `trained`, bool (T, B), which marks the
+    samples, and `last`, float32 (B, C), the bootstrap value at the end of the rollout.
     """
     steps, games, components = expected.shape
     advantage = torch.zeros_like(expected)
-    # Per seat, for the step after its action, backwards in time: outcome or discounted next value, next advantage.
+    # Loop backward in time with two values per seat: its outcome or discounted next value, and its next advantage.
     target = (gamma * last)[:, None].repeat(1, seats, 1)
     tail = expected.new_zeros(games, seats, components)
     numbers = torch.arange(seats, device=seat.device)

@@ -1,7 +1,7 @@
-/** Small helpers for elements. Texts are always set as text, never as HTML. */
+/** Small DOM helpers. Text is always set as text, never as HTML. */
 
 /**
- * Make an element.
+ * Create an element.
  *
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
@@ -17,7 +17,7 @@ export function make(tag, attributes = {}, ...inside) {
 }
 
 /**
- * Make an SVG element.
+ * Create an SVG element.
  *
  * @template {keyof SVGElementTagNameMap} K
  * @param {K} tag
@@ -33,7 +33,7 @@ export function makeSvg(tag, attributes = {}, ...inside) {
 }
 
 /**
- * Make a button that does something.
+ * Create a button with a click handler.
  *
  * @param {Record<string, string>} attributes
  * @param {() => void} does
@@ -46,7 +46,7 @@ export function button(attributes, does, ...inside) {
 }
 
 /**
- * Make the token of a seat, a disc with its number.
+ * Create the token of a seat, which is a disc with its number.
  *
  * @param {number} seat
  */

@@ -1,4 +1,4 @@
-/** The button that opens the analysis of a table's game. */
+/** A button that opens the game of a table for analysis. */
 
 import { ask } from "./access.js";
 import { button, goTo, once } from "./dom.js";

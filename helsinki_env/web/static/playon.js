@@ -9,7 +9,7 @@ import { keepLinks, showLinks } from "./invite.js";
 
 const dialog = /** @type {HTMLDialogElement} */ (byId("seats"));
 const chairs = new Chairs(byId("chairs"), byId("levels"), byId("sharing"));
-/** The game, and the number of its actions that are already taken. */
+/** The game, and the number of its actions already taken. */
 let from = { record: "", decisions: 0 };
 
 /** @param {unknown} problem */
@@ -20,7 +20,7 @@ const refuse = (problem) => complain(problem, "refused");
  *
  * @param {string} record
  * @param {string} game
- * @param {string[]} players  of the analyzed game, by seat
+ * @param {string[]} players  players of the analyzed game, by seat
  * @param {number} decisions  number of actions already taken
  * @param {number} seat  the seat to move
  */
@@ -44,7 +44,7 @@ export async function playOn(record, game, players, decisions, seat) {
   from = { record, decisions };
   byId("here-only").hidden = Boolean(await networkAddress());
   if (dialog.showModal) dialog.showModal();
-  else dialog.setAttribute("open", ""); // without dialog support it is part of the page
+  else dialog.setAttribute("open", ""); // without dialog support, it is part of the page
 }
 
 async function begin() {

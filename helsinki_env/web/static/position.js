@@ -1,4 +1,4 @@
-/** An analyzed position: its picture, and the evaluation of its actions. */
+/** An analyzed position, with its picture and an evaluation of its actions. */
 
 import { make } from "./dom.js";
 
