@@ -1,6 +1,6 @@
 """The action table: the id of every action. Ids, mask offsets, names and documentation derive from it.
 
-`id = offset(kind) + argument`, with kinds in the order of the rules, section 3, "Decisions".
+`id = offset(kind) + argument`, with kinds in the order of the rules, section 3, "Actions".
 """
 
 from __future__ import annotations
