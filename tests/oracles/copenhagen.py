@@ -42,7 +42,7 @@ ANY_CARDS, ADDITIONAL_CARD, DISCOUNT, CHANGE_OF_COLOURS, BOTH_ACTIONS = range(5)
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Action ids (section 3, "Decisions")
+# Action ids (section 3, "Actions")
 
 SIZES_OF_KINDS: Final = {
     TAKE: SLOTS,

@@ -45,7 +45,7 @@ DRAW, BUILD, USE = "DRAW", "BUILD", "USE"
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Actions as numbers (section 3, "Decisions")
+# Actions as numbers (section 3, "Actions")
 
 
 @cache

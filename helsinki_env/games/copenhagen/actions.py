@@ -1,6 +1,6 @@
 """Define the action table, from which action ids, mask offsets, names and documentation are derived.
 
-`id = offset(kind) + argument`, with kinds in the order of the rules, section 3, "Decisions".
+`id = offset(kind) + argument`, with kinds in the order of the rules, section 3, "Actions".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compute the action mask (rules page, section 3, "Decisions" and "Phases").
+"""Compute the action mask (rules page, section 3).
 
 The mask contains exactly the legal actions. After each legal action, the turn can still be completed. A board action is
 legal only if it changes something.
