@@ -26,7 +26,7 @@ _ARGUMENTS = {
 def actions_page() -> str:
     """Return the Markdown page that lists all actions."""
     lines = [
-        "# Decisions in Copenhagen",
+        "# Actions in Copenhagen",
         "",
         "Written by `python -m helsinki_env.pages docs`. An action is one integer: the offset of its kind plus an",
         f"argument. There are {a.NUM_ACTIONS} ids. Colours are numbered in the order {', '.join(COLOURS)}; cells",

@@ -1,6 +1,6 @@
 """The action table assigns an id to every action; mask offsets, names and documentation are derived from it.
 
-`id = offset(kind) + argument`, with the kinds in the order of the rules page, section 3, "Decisions".
+`id = offset(kind) + argument`, with the kinds in the order of the rules page, section 3, "Actions".
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def actions_page() -> str:
     components = load_components()
     table = action_table(components.types)
     lines = [
-        "# Decisions",
+        "# Actions",
         "",
         "Written by `python -m helsinki_env.pages docs`. An action is one integer: the offset of its kind plus an",
         f"argument. With the default components there are {table.size} ids and {components.types} card types; with",
