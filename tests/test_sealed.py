@@ -36,7 +36,7 @@ def test_the_deals_follow_from_seal_and_text() -> None:
     gauntlet = Gauntlet.from_yaml("helsinki")
     rated = (("net", "a"), ("net", "b"), ("greedy", None))
     ways = (("quick", SOURCE), ("full", SOURCE), ("quick", "round 8"))
-    seals = {seal_of(gauntlet.digest, *player, stage, source) for player in rated for stage, source in ways}
+    seals = {seal_of(gauntlet.digest, name, files, stage, source) for name, files in rated for stage, source in ways}
     assert len(seals) == 9
     seeds = {seal_gauntlet(gauntlet, seal, text).seed for seal in seals for text in ("one", "two")}
     assert len(seeds) == 18
