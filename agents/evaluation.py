@@ -1,6 +1,6 @@
 """Evaluation of actions by a player: the probability of each action and every seat's win probability after it.
 
-Players that can evaluate actions have a method `evaluate_actions` (`Evaluator`): the network, with and without search,
+Players that can evaluate actions have an `evaluate_actions` method (`Evaluator`): the network, with and without search,
 and flat Monte Carlo. Like an action, an evaluation depends only on the observation of the seat to move.
 
     >>> from helsinki_env.agents.registry import make_player

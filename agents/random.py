@@ -59,7 +59,7 @@ class EpsilonPlayer(PlayerWrapper):
 
 
 def make_epsilon_player(argument: str, config: Any) -> EpsilonPlayer:
-    """Create the player ``epsilon:PROBABILITY:PLAYER`` from the text after the first colon.
+    """Create the ``epsilon:PROBABILITY:PLAYER`` player from the text after the first colon.
 
     Raise PlayerError if the text is invalid.
     """

@@ -277,7 +277,7 @@ def _find_module(module: str) -> ModuleSpec | None:
 
 
 def _make_from_module(module: str, argument: str, config: Any) -> Player:
-    """Create the player ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT``."""
+    """Create a ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT`` player."""
     attribute, _, rest = argument.partition(":")
     called = short_repr(module + ":" + argument)
     with converted_player_errors(called, "cannot be loaded"):

@@ -1,6 +1,6 @@
 """Replaced actions: a player's illegal, late or missing actions, which are counted and replaced by random legal ones.
 
-A player that counts them has an attribute `replaced_actions`. ``counted:PLAYER`` replaces and counts the illegal
+A player that counts them has a `replaced_actions` attribute. ``counted:PLAYER`` replaces and counts the illegal
 actions of any player. For other players, an illegal action ends the match with an error that names the player.
 """
 
@@ -119,5 +119,5 @@ class CountedPlayer(PlayerWrapper):
 
 
 def make_counted_player(argument: str, config: Any) -> CountedPlayer:
-    """Create the player ``counted:PLAYER`` from the text after the first colon."""
+    """Create the ``counted:PLAYER`` player from the text after the first colon."""
     return CountedPlayer(make_player(argument, config))

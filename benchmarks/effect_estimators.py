@@ -9,7 +9,7 @@ The estimators return how many more games per 100 a seat wins with an action:
 - ``least squares``: linear regression of wins on the actions denied to the seat and its opponents;
 - ``winner``: marginal effects in a multinomial logit model of the winner, as in the studies;
 - ``stages``: Plackett-Luce with a separate scale for every stage below the first;
-- ``whole``: Plackett-Luce of whole rankings, as in earlier studies.
+- ``whole``: Plackett-Luce of full rankings, as in earlier studies.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def winner(study: AblationGames) -> tuple[Array, Array]:
 
 
 def whole(study: AblationGames) -> tuple[Array, Array]:
-    """Estimate effects with a Plackett-Luce model of whole rankings."""
+    """Estimate effects with a Plackett-Luce model of full rankings."""
     found = estimate_win_effects(study, depth=None)
     return found.power, found.covariance
 

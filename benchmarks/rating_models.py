@@ -1,10 +1,10 @@
-"""Compare ratings from whole rankings with ratings from winners alone, using the games of a tournament.
+"""Compare ratings from full rankings with ratings from winners alone, using the games of a tournament.
 
     helsinki arena --players random,greedy,heuristic,net --games 1200 --num-players 4 --seed 31 --out runs/rate4
     python -m benchmarks.rating_models runs/rate4
 
-Print expected and observed frequencies for both models: how often one player finishes ahead of another, which ratings
-describe, and how often each player wins.
+Print expected and observed frequencies for both models: how often one player finishes ahead of another (what
+ratings describe) and how often each player wins.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
 
 
 def from_dict(position: Mapping[str, Any]) -> BoardGame:
-    """Recreate a game, including its random state, from the output of `to_dict`; the key `game` names the game type.
+    """Recreate a game, including its random state, from the output of `to_dict`; the `game` key names the game type.
 
     Raises:
         PositionError: (a ValueError) for an invalid position; names the key, the value found and the value expected.

@@ -12,19 +12,19 @@ A game starts with a single chance node, which draws one of `deals` deals unifor
 draw pile, and its random state fixes all later reshuffles, so the game is explicitly stochastic.
 
 The parameters are `players` (2 to 4), `reward` ("win", "rank" or "margin"), `components` (a component file), `deals`
-(default 10,000), `deal` ("seed_7" makes the deal of seed 7 the only one), and `history` (default 0), described below.
+(default 10,000), `deal` ("seed_7" always uses the deal of seed 7), and `history` (default 0, described below).
 Helsinki also has `dry_roads` and `covered` ("first_game", or names of board actions joined by "+").
 
 - **Observation**: `observation_string` is the position as seen by the player, in JSON; `observation_tensor` is the
   environment's observation vector, float32 (F,). Both are empty before the deal.
 - **Information state**: `information_state_string` is the list of all actions since the deal, which are public,
-  followed by the observation. With the parameter `history`, `information_state_tensor` is the observation followed by
+  followed by the observation. With the `history` parameter, `information_state_tensor` is the observation followed by
   the last `history` actions, oldest first. Each action is its id plus 1, divided by the number of ids; 0 means none.
   Games between random players take fewer than 1,000 actions.
 - **Positions**: `str(state)` is the whole position in JSON, and ``game.new_initial_state(text)`` continues from it.
 - **Determinization**: `resample_from_infostate(player, rng)` samples the cards that are hidden from the player.
 
-The extra ``openspiel`` installs pyspiel.
+The ``openspiel`` extra installs pyspiel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command `helsinki play` with requests like those of browsers; tests/test_page.py tests the pages."""
+"""The `helsinki play` command with requests like those of browsers; tests/test_page.py tests the pages."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Each seat has a separate trajectory.
 
-Training requires PyTorch, which the extra `train` installs (`pip install -c constraints.txt -e ".[train]"` in a clone).
+Training requires PyTorch, which the `train` extra installs (`pip install -c constraints.txt -e ".[train]"` in a clone).
 Modules that do not use PyTorch can be imported without it.
 """
 

@@ -3,7 +3,7 @@
 Files in a run folder:
 
 - ``best.safetensors``: the network that last passed the promotion test, or the strongest evaluated network of a best
-  response; the player ``net:FOLDER`` uses it. ``latest.safetensors``: the network at the last evaluation. ``past/``:
+  response; the ``net:FOLDER`` player uses it. ``latest.safetensors``: the network at the last evaluation. ``past/``:
   past versions, which serve as opponents.
 - ``state.safetensors``: the state of the run, from which it can be resumed with identical results.
 - ``curve.json``: evaluation results over training. ``summary.json``: the final evaluation and all settings.
@@ -313,10 +313,10 @@ class Training:
         write_json(self.folder / "curve.json", s.curve)
 
     def _evaluation_results(self) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-        """Return the results against fixed players and of the promotion test, which the first evaluation omits.
+        """Return the results against the fixed players and the result of the promotion test.
 
-        There is also no promotion test for a best response: its gains between evaluations are too small for a test, and
-        it does not play against itself. `_strongest` selects its best network at the end.
+        The promotion test is None in the first evaluation. There is also no test for a best response: its gains between
+        evaluations are too small, and it does not play against itself. `_strongest` selects its best network at the end.
         """
         s, e = self.standing, self.preset.evaluation
         standings = self._against(self.network, e.games, _MATCH_SEED + self.seed)

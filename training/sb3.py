@@ -11,7 +11,7 @@
 other seats (see `GameSeatVectorEnv`). A step processes all games as arrays; only finished games are processed one by
 one.
 
-The module requires the extra ``sb3``: ``pip install -c constraints.txt -e ".[sb3]"`` in a clone. Models saved by
+The module requires the ``sb3`` extra: ``pip install -c constraints.txt -e ".[sb3]"`` in a clone. Models saved by
 Stable-Baselines3 are pickles and can execute code when loaded, so load only files that you trust.
 """
 

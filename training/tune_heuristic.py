@@ -1,6 +1,6 @@
 """Tune the heuristic's weights by self-play: ``python -m helsinki_env.training.tune_heuristic --minutes 20``.
 
-Method: CMA-ES (Hansen 2016, "The CMA evolution strategy: a tutorial", arXiv:1604.00772; the package `cma`) on the
+Method: CMA-ES (Hansen 2016, "The CMA evolution strategy: a tutorial", arXiv:1604.00772; the `cma` package) on the
 logarithms of the weights. A candidate plays every deal from all seats against the reference weights. Its fitness is the
 sum of its points and its lead. All candidates in a generation play the same deals, and each generation uses new deals.
 Every few generations, the mean of the search distribution replaces the reference weights. The result depends only on
@@ -89,7 +89,7 @@ def tune_weights(
 
     Raises:
         ValueError: for invalid numbers.
-        MissingExtraError: if the package `cma` is not installed.
+        MissingExtraError: if the `cma` package is not installed.
     """
     for name, whole in (("generations", generations), ("deals", deals), ("threads", threads)):
         Node(whole, UserError, name).integer(1)

@@ -184,7 +184,7 @@ def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
 
 @kernel
 def apply_and_track_reveals(t, g, action, drawn):
-    """Apply an action; return the set of slots with revealed cards, `drawn` and new ones."""
+    """Apply an action and return `drawn` with the slot of a taken card added, whose refill is unknown."""
     if t.offset[a.KIND_TAKE] <= action < t.offset[a.KIND_TAKE] + DISPLAY:
         drawn |= np.int64(1) << (action - t.offset[a.KIND_TAKE])
     apply_action(t, g, action)

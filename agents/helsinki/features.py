@@ -267,7 +267,7 @@ def _write_hand(t, obs, at, out):
 
 @kernel
 def _write_table(t, obs, drawn, at, out):
-    """Write the `table_parts`, except the turns left; cards in `drawn`, a set of slots, are left blank."""
+    """Write the features of the table, except the turns left. Display slots in the bit set `drawn` are left blank."""
     for cell in range(49):
         if 0 < obs[cell] <= _COLOURS:
             out[at[0] + 49 * (np.int64(obs[cell]) - 1) + cell] = 1

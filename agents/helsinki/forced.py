@@ -50,7 +50,7 @@ class ForcedPlayer(PlayerWrapper):
 
 
 def make_forced_player(argument: str, config: HelsinkiConfig) -> ForcedPlayer:
-    """Create the player ``forced:ACTION:PLAYER`` from the text after the first colon.
+    """Create the ``forced:ACTION:PLAYER`` player from the text after the first colon.
 
     Raise PlayerError if the text is invalid.
     """

@@ -294,7 +294,10 @@ def _more(t, v, action):
 
 @kernel
 def _choose_end(t, p, w, g, v, mask, price):
-    """END: choose the most valuable board action if it is worth more than `price`, the price of one coat."""
+    """END: choose the most valuable board action if it is worth more than `price`; otherwise, end the turn.
+
+    `price` is the value of one coat.
+    """
     use = t.offset[a.KIND_USE]
     best, chosen = price, t.offset[a.KIND_END]
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD

@@ -226,7 +226,7 @@ def _number(name: str, default: int, most: int) -> int:
 
 
 def make(argument: str, config: Any) -> LanguageModelPlayer:
-    """Create the player ``llm:listed:MODEL`` or ``llm:unlisted:MODEL``; raise PlayerError if the argument is invalid.
+    """Create an ``llm:listed:MODEL`` or ``llm:unlisted:MODEL`` player; raise PlayerError if the argument is invalid.
 
     URL, key, budget, time limit and transcript come from environment variables (docs/text-and-models.md). Players of
     the same model share the transcript within a process, and the budget within a run and its processes

@@ -52,7 +52,7 @@ def bundled_network(config: Any = None) -> Path:
 
 
 def make_net_player(argument: str, config: Any) -> NetPlayer:
-    """Create the player ``net:ARGUMENT``.
+    """Create the ``net:ARGUMENT`` player.
 
     The argument is the path of a checkpoint (``*.safetensors``), an exported model (``*.onnx``) or a training run's
     folder, or the name of a bundled network (`bundled_networks`). If it is empty, the network trained for all matchups
@@ -63,7 +63,7 @@ def make_net_player(argument: str, config: Any) -> NetPlayer:
 
 
 def make_net_search_player(argument: str, config: Any) -> NetSearchPlayer:
-    """Create the player ``net+search:N`` or ``net+search:N:NETWORK``.
+    """Create a ``net+search:N`` or ``net+search:N:NETWORK`` player.
 
     Raise the same errors as `make_net_player`.
     """

@@ -247,7 +247,7 @@ def _split(command: str) -> list[str]:
 
 
 def make(argument: str, config: Any) -> ProgramPlayer:
-    """Create the player ``program:COMMAND`` or ``program:SECONDS:COMMAND``; raise PlayerError if it is invalid."""
+    """Create a ``program:COMMAND`` or ``program:SECONDS:COMMAND`` player; raise PlayerError if it is invalid."""
     given, command = _command(argument)
     seconds = SECONDS if given is None else float(given)
     if not 0 < seconds <= _MOST_SECONDS:

@@ -101,7 +101,7 @@ def _sampling() -> tuple[Any, Any]:
 
 
 def prepare_steps(env: Any) -> Rates:
-    """Prepare steps of a batch environment, for all seats or for one learning seat."""
+    """Prepare a measurement of steps of a batch environment, for all seats or for one learning seat."""
     sample_actions, random_keys = _sampling()
     words, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
@@ -120,7 +120,7 @@ def prepare_steps(env: Any) -> Rates:
 
 
 def prepare_aec_steps(env: Any) -> Rates:
-    """Prepare games in any PettingZoo environment with action masks, in a typical user's loop."""
+    """Prepare a measurement of games in any PettingZoo environment with action masks, in a typical user's loop."""
     env.reset(seed=0)
     uniform = np.random.default_rng(0).random(4096).tolist()
     count = 0
@@ -161,7 +161,7 @@ def prepare_aec_steps(env: Any) -> Rates:
 
 
 def playouts(env: Any) -> Rate:
-    """Prepare random playouts of a batch to the end of the games, in compiled code."""
+    """Prepare a measurement of random playouts of a batch to the end of the games, in compiled code."""
     from helsinki_env.engine.playout import play_out
 
     random_keys = _sampling()[1]
@@ -175,7 +175,7 @@ def playouts(env: Any) -> Rate:
 
 
 def prepare_heuristic_playouts(env: Any) -> Rate:
-    """Prepare compiled playouts with the heuristic, as in the search players."""
+    """Prepare a measurement of compiled playouts with the heuristic, as in the search players."""
     play_out_guided = _first_name(
         "helsinki_env.agents.heuristic:play_out_with_heuristic",
         "helsinki_env.agents.heuristic.player:play_out_with_heuristic",
@@ -195,7 +195,7 @@ def prepare_heuristic_playouts(env: Any) -> Rate:
 
 
 def prepare_sampling(env: Any) -> Rate:
-    """Prepare sampling random legal actions for a batch of games in different phases."""
+    """Prepare a measurement of sampling random legal actions for a batch of games in different phases."""
     sample_actions, random_keys = _sampling()
     words, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
     mask = env.reset(seed=0)[0]["action_mask"]
@@ -222,7 +222,7 @@ def _random_lines(first: Any, games: int) -> list[list[int]]:
 
 
 def stepping_one(first: Any) -> Rate:
-    """Prepare `Game.step`, one game after another."""
+    """Prepare a measurement of `Game.step`, one game after another."""
     lines = _random_lines(first, 5)
 
     def run() -> int:
@@ -236,7 +236,7 @@ def stepping_one(first: Any) -> Rate:
 
 
 def masking_one(first: Any) -> Rate:
-    """Prepare `Game.action_mask` after an action."""
+    """Prepare a measurement of `Game.action_mask` on games that have just taken an action."""
     games = [first.clone()]
     for action in _random_lines(first, 1)[0]:
         games.append(games[-1].clone())
@@ -258,8 +258,8 @@ def prepare_search_actions(
 ) -> Callable[[], float]:
     """Return a function that plays a game and returns the player's choices per second.
 
-    The game follows the actions in `line`, or the player's own actions if `line` is empty. The player makes one in
-    `every` choices, starting with the choice of index `turn`.
+    The game follows the actions in `line`, or the player's own actions if `line` is empty. The player
+    is timed on every `every`-th choice, starting at index `turn`.
     """
     decide = _first_name("helsinki_env.agents.base:choose_action", "agents.base:decide")
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki``, with one subcommand per task, each in its own module.
+"""The ``helsinki`` command, with one subcommand per task, each in its own module.
 
 Modules are imported on demand, so that ``helsinki --help`` is fast and only training imports PyTorch. Each module has a
 function ``main`` whose parameters become the command's options (tyro reads their names, types, defaults and
@@ -36,7 +36,7 @@ _WITHOUT_COMMAND: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["help"], ["-
 class Command:
     """A subcommand."""
 
-    #: Module that defines the function `main`, or a mapping `main` from names to functions; imported on demand.
+    #: Module that defines a `main` function, or a `main` mapping from names to functions; imported on demand.
     module: str
     summary: str
     example: str

@@ -96,7 +96,7 @@ def _training(config: Any) -> None:
 
 
 class KernelGroup(NamedTuple):
-    """Kernels that are compiled together, for any game."""
+    """A group of kernels that are compiled together; applies to every game."""
 
     description: str
     #: Function that calls each kernel for the game of a configuration.

@@ -66,7 +66,7 @@ class ProgressDisplay:
             self.before += games
 
     def advance(self, games: int) -> None:
-        """Add finished games; called from several threads."""
+        """Add to the number of finished games. Thread-safe."""
         with self.lock:
             self.done += games
             now = time.monotonic()

@@ -27,7 +27,7 @@ def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
         An RGB array (height, width, 3), uint8.
 
     Raises:
-        MissingExtraError: if resvg-py or Pillow is missing. The extra ``render`` installs both.
+        MissingExtraError: if resvg-py or Pillow is missing. The ``render`` extra installs both.
         ValueError: if the width is not an integer from 1 to 10,000, or the text is not an SVG document.
     """
     pixels = checked_width(width, "width")

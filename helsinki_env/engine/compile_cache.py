@@ -67,7 +67,7 @@ def source_digest(*flags: object) -> str:
 
 
 def open_folder(name: str) -> str:
-    """Return the folder `name` for compiled code; see `helsinki_env.utils.machine`."""
+    """Return the folder called `name` for compiled code; see `helsinki_env.utils.machine`."""
     folder = cache_folder(name)
     _note_use(folder)
     return folder

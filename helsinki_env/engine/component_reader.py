@@ -1,6 +1,6 @@
 """Read component files of any game.
 
-The key `base` names a component file that the file modifies; the other keys hold only the differences. Mappings are
+The `base` key names a component file that the file modifies; the other keys hold only the differences. Mappings are
 merged key by key, other values are replaced, and null removes a key. The keys `fact` and `reason` state which fact
 about the components is changed and why the change is plausible; they are not part of the content.
 """

@@ -82,7 +82,7 @@ def bounded_integer(entry: Node, what: str, low: int, high: int) -> int:
 def bounded_integers(
     entry: Node, what: str, many: str, most: int, length: int | None = None, low: int = 0
 ) -> list[int]:
-    """Return a list of integers from `low` to `most`. `what` (singular) and `many` describe them in error messages."""
+    """Return integers from `low` to `most`. `what` (singular) and `many` (plural) describe them in error messages."""
     found = entry.value
     if (
         isinstance(found, list)
@@ -94,7 +94,7 @@ def bounded_integers(
 
 
 def distinct_integers(entry: Node, what: str, many: str, size: int, low: int = 0) -> list[int]:
-    """Return distinct integers from `low` to `size` - 1. `what` (singular) and `many` describe them in messages."""
+    """Return distinct integers from `low` to `size` - 1. `what` and `many` describe them as in `bounded_integers`."""
     found = bounded_integers(entry, what, many, size - 1, low=low)
     if len(set(found)) < len(found):
         duplicate = next(i for i, number in enumerate(found) if number in found[:i])

@@ -152,7 +152,7 @@ class GameSpec:
         version: version of the game's environment, which increases with any change that an agent could observe.
         config: class of the game's configurations. Its constructor without arguments returns the standard game.
         options: configuration keys that may be changed when an environment is reset.
-        phases: phase names, indexed by the field `phase`.
+        phases: phase names, indexed by the `phase` field.
         setup_fields: record fields that define the game options and are unchanged by a new deal.
         new_states: returns the given number of blank records for a configuration.
         apply_setup: writes the game options of a configuration into blank records.

@@ -6,7 +6,7 @@ output do not overlap.
 
 The width of an operation is fixed and may exceed the number of entries: 51 cards are copied as 64 bytes. Bytes read
 beyond the end of a source may have any value, but must lie within the enclosing record. Bytes written beyond the end of
-a field are overwritten later, because fields are written from front to back, and the last one with its exact width.
+a field are overwritten later: fields are written front to back, and the last one is written at its exact width.
 Without the compiler, writing beyond the end of an array raises IndexError.
 """
 

@@ -405,7 +405,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
 
     @property
     def state_space(self) -> Box:
-        """The space of `state()`, always the same object; raises AttributeError without the option `global_state`."""
+        """The space of `state()`, always the same object; raises AttributeError without the `global_state` option."""
         if not self.global_state:
             raise AttributeError(f"state_space: {_NO_GLOBAL_STATE}")
         return global_state_space(self.config)
@@ -414,7 +414,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         """Return the global state with all hidden cards, from the first agent's seat, int8 (S,); see `global_states`.
 
         Raises:
-            NotImplementedError: without the option `global_state`.
+            NotImplementedError: without the `global_state` option.
         """
         if not self.global_state:
             raise NotImplementedError(f"state(): {_NO_GLOBAL_STATE}")

@@ -114,7 +114,7 @@ def check_flag(name: str, value: object) -> bool:
 
 
 def check_illegal_action(value: object) -> IllegalActionMode:
-    """Return the argument `illegal_action`; raise ValueError if it is invalid."""
+    """Return the `illegal_action` argument; raise ValueError if it is invalid."""
     if isinstance(value, str) and value in ("penalize", "raise"):
         return value  # type: ignore[return-value]  # one of the two
     raise ValueError(f"illegal_action: found {value!r}, expected 'penalize' or 'raise'")

@@ -47,7 +47,7 @@ class BufferPool:
         return array
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a copy; without `copies` it includes the array, which each step updates."""
+        """Return the state for copying. Without `copies`, it includes the array that every step overwrites."""
         return self.__dict__ | {"arrays": [] if self.copies else self.arrays}
 
 

@@ -110,7 +110,7 @@ class OptionsVectorEnv(BatchOf[ConfigT, GameT], GameVectorEnv, Generic[ConfigT, 
         num_envs: number of games B.
         num_players: number of players, 2 to 4.
         autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
-        episodes: options drawn at random for each game, an instance of the game's `RandomEpisodes`.
+        episodes: options drawn at random for each episode, an instance of the game's `RandomEpisodes`.
         config: game configuration, in place of num_players and options.
         options: other configuration options of the game, such as `reward`.
 

@@ -52,7 +52,7 @@ OPPONENT_ENTRY_POINTS = "helsinki.opponents"
 
 Act = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]], npt.NDArray[np.int64]]
 Opponent = str | Act | Any
-"""A name, a function, or an object with a method ``act``."""
+"""A name, a function, or an object with an ``act`` method."""
 
 
 class Opponents:
@@ -158,7 +158,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
             "margin"), ``info["illegal_action"]`` bool (B,) marks it, and the first illegal action also triggers a
             warning. "raise": raises `IllegalActionError`; no game is advanced.
         autoreset_mode: see above.
-        episodes: options drawn at random for each game (`GameSpec.episodes`).
+        episodes: options drawn at random for each episode (`GameSpec.episodes`), not a number of episodes.
         copy: whether to return new arrays. False is faster, but each step overwrites the arrays of the previous one, so
             copy what you need later.
         render_mode: None, "ansi", "rgb_array" or "svg".
@@ -312,7 +312,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
     def _advance(
         self, actions: npt.NDArray[np.int64], rules: npt.NDArray[Any], early: npt.NDArray[np.bool_]
     ) -> tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
-        """Apply actions, then let the opponents act until every game is over or its learner acts next.
+        """Apply actions, then let the opponents act until each game is over or waiting for its learner.
 
         `early`, bool (B,): games in which the learner does not act in this call. If such a game ends, its next step
         returns the result.
@@ -405,7 +405,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
             "margin"), ``info["illegal_action"]`` holds the message, and the first illegal action also triggers a
             warning. "raise": raises `IllegalActionError` and leaves the game unchanged. A non-integer action always
             raises an error.
-        episodes: options drawn at random for each game (`GameSpec.episodes`).
+        episodes: options drawn at random for each episode (`GameSpec.episodes`), not a number of episodes.
         render_mode: None, "ansi", "human" (prints the text after every step and in `render`), "rgb_array" or "svg".
             Only the learner's cards are visible.
         render_width: width of "rgb_array" images in pixels; None means 1,200.

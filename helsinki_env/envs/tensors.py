@@ -223,7 +223,7 @@ class GameTorchEnv:
         num_envs: number of games B.
         config: configuration of the game to play.
         device: "cuda", one of several GPUs ("cuda:1"), or "cpu".
-        episodes: options drawn at random for each game (`GameSpec.episodes`).
+        episodes: options drawn at random for each episode (`GameSpec.episodes`), not a number of episodes.
         check: whether `step` checks all actions and raises an error for an illegal one before any game is advanced.
             This synchronizes with the GPU. Without the check, an illegal action has no effect and is counted in
             `illegal_actions`.
@@ -231,7 +231,7 @@ class GameTorchEnv:
     Attributes:
         game_spec: specification of the game.
         config: configuration of the games.
-        episodes: options drawn at random for each game.
+        episodes: options drawn at random for each episode, not a number of episodes.
         device: device of the tensors.
         memory: all tensors (see `Memory`), for tools.
 
@@ -445,7 +445,10 @@ def _reported(reports: Tensor, players: int) -> dict[str, Tensor]:
 def checked_state(
     state: Any, memory: Memory, dtypes: Mapping[str, np.dtype[Any]], config: Any, most_players: int
 ) -> dict[str, Tensor]:
-    """Return copies of the tensors of a state on the CPU; raise ValueError if it is invalid or does not match."""
+    """Return CPU copies of a state's tensors.
+
+    Raise ValueError if the state is invalid or from a different configuration.
+    """
     check_state_keys(state, SAVED)
     taken = {name: _copy(name, state[name], getattr(memory, name)) for name in SAVED}
     states, reports = (taken[name].numpy().view(dtypes[name])[:, 0] for name in ("states", "reports"))

@@ -60,7 +60,7 @@ class GameVectorEnv(BaseVectorEnv):
         num_envs: number of games B.
         config: configuration of the game to play.
         autoreset_mode: see above.
-        episodes: options drawn at random for each game (`GameSpec.episodes`).
+        episodes: options drawn at random for each episode (`GameSpec.episodes`), not a number of episodes.
         num_threads: number of threads; None means one per CPU core. Results do not depend on it.
         copy: whether to return new arrays. False is faster, but each step overwrites the arrays of the previous one, so
             copy what you need later. With False, observations are updated incrementally and actions are checked against

@@ -115,7 +115,7 @@ def fractional_wins(places: npt.NDArray[np.integer]) -> Array:
 
 
 def mean_by_deal(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
-    """Return the mean value of the games of each deal, (D,) or (D, K), in ascending order of deals.
+    """Average `values` over the games of each deal, (D,) or (D, K), sorted by deal number.
 
     `values` has shape (G,) or (G, K), and `deck` contains the deal number of each game, (G,).
     """

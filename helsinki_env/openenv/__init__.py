@@ -2,7 +2,7 @@
 
     uvicorn helsinki_env.openenv.server:app --port 8000
 
-starts the server, and `TextGameClient` connects to it. The extra ``openenv`` installs the framework.
+starts the server, and `TextGameClient` connects to it. The ``openenv`` extra installs the framework.
 """
 
 from helsinki_env.openenv.client import TextGameAction, TextGameClient, TextGameObservation, TextGameState

@@ -108,7 +108,7 @@ class TextGameEnv:
             action: answer of the player to move, in any form that `parse_action` accepts.
 
         Returns:
-            Whether the game is over, and a dict that has the key ``error`` if the answer names no legal action.
+            Whether the game is over, and a dict that has an ``error`` key if the answer names no legal action.
 
         Raises:
             ValueError: if the game is over.

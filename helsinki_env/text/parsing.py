@@ -39,7 +39,7 @@ def parse_action(answer: str, actions: Sequence[WrittenAction]) -> int:
     """Return the id of the legal action named in an answer.
 
     The parser first tries the whole answer as an id, words or notation, ignoring case. It then tries the last JSON
-    object with the key ``action``, and finally the last line. In the last two cases, a unique prefix of the words or
+    object with an ``action`` key, and finally the last line. In the last two cases, a unique prefix of the words or
     notation is sufficient.
 
     Args:
@@ -85,7 +85,7 @@ def _exact(text: str, actions: Sequence[WrittenAction]) -> int | None:
 
 
 def _last_object(text: str) -> dict[str, Any] | None:
-    """Return the last JSON object with the key ``action``, or None."""
+    """Return the last JSON object with an ``action`` key, or None."""
     at = len(text)
     for _ in range(_MOST_OBJECTS):
         at = text.rfind("{", 0, at)

@@ -212,7 +212,7 @@ class GameHistory:
 
 
 def history(record: Record, seat: int, since: int = 0) -> list[str]:
-    """Return the events of a recorded game that a seat has observed, as sentences.
+    """Describe, in sentences, the events of a recorded game that a seat observed.
 
     Args:
         record: record of a finished or unfinished game.

@@ -83,7 +83,7 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
 def _temporary(target: Path) -> tuple[int, Path]:
     """Create a private temporary file next to a file and lock it while it is open; return its descriptor and path.
 
-    Temporary files left by killed writers of the same file are removed.
+    Remove temporary files left behind by writers of the same file that were killed.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     names = (f".{target.name}.helsinki-env-{number}.tmp" for number in count())

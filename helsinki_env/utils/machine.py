@@ -109,7 +109,7 @@ _VARIABLE = "HELSINKI_CACHE_DIR"
 
 
 def cache_folder(name: str) -> str:
-    """Return the folder `name` in the cache folder.
+    """Return the folder called `name` in the cache folder.
 
     If other users may write to the cache folder, use a private subfolder. If the folder is not writable, use a
     temporary folder that is shared with child processes. In both cases, print a notice.

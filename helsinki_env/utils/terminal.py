@@ -42,7 +42,7 @@ def plain_console(**options: Any) -> Console:
 
 
 def results_table(columns: Sequence[str], left: str, title: str, caption: str = "") -> Table:
-    """Return an empty results table. All columns are right-aligned except the column `left`, whose cells wrap."""
+    """Return an empty results table. All columns are right-aligned except the `left` column, whose cells wrap."""
     table = Table(title=title, caption=caption)
     for name in columns:
         if name == left:

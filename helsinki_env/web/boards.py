@@ -110,7 +110,7 @@ class Boards:
     def config_values(self, options: Mapping[str, Any], players: int) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split the options of a table into the game options and the configuration values of a custom board.
 
-        The option `denied` lists abilities that no seat may use.
+        The `denied` option lists abilities that no seat may use.
         """
         name = options.get("components")
         if not isinstance(name, str) or not name.startswith("own-"):

@@ -118,7 +118,7 @@ def has_lesson(spec: GameSpec) -> bool:
 
 
 def lesson_message(spec: GameSpec) -> dict[str, Any]:
-    """Return the message with the steps of a guided game, each with the notation of an action and a text."""
+    """Return the message with a guided game's steps; each step has an action in notation and an explanation."""
     lesson = _lesson(spec)
     return {"type": "lesson", "steps": lesson.get("steps", []), "end": lesson.get("end", "")}
 

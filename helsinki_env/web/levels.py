@@ -87,7 +87,7 @@ def level_number(player: str) -> int | None:
 
 
 def level(argument: str, config: Any) -> Player:
-    """Create the player ``helsinki_env.web.levels:level:NUMBER``; raise UserError if the level does not exist."""
+    """Create the ``helsinki_env.web.levels:level:NUMBER`` player; raise UserError if the level does not exist."""
     number = level_number(f"{LEVEL}{argument}")
     if number is None:
         raise UserError(f"level: found {short_repr(argument)}, expected a number from 1 to {len(MIXTURES)}")

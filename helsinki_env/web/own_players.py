@@ -1,4 +1,4 @@
-"""The user's own players, from installed packages or the folder `checkpoints` next to the database.
+"""The user's own players, from installed packages or the `checkpoints` folder next to the database.
 
 A network is a safetensors file, which contains weights but no code. Its player name includes the digest of the file, as
 in ``checkpoint:best@1f2e3d4c5b6a``, so that a game never continues with different weights.

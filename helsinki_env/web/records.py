@@ -115,7 +115,10 @@ class SavedGames:
             self._rows.execute("INSERT INTO branches VALUES (?, ?, ?)", (table, record, decisions))
 
     def branches(self, record: str) -> list[dict[str, Any]]:
-        """Return the tables that continue from a game or position, with `table`, `title`, `decisions` and `made`."""
+        """Return the tables started from a game or position.
+
+        Each has `table`, `title`, `decisions` (number of actions before the branch) and `made` (creation time).
+        """
         rows = self._rows.execute(
             "SELECT tables.name, title, decisions, made FROM branches JOIN tables ON tables.name = branches.name "
             "WHERE record = ? ORDER BY decisions, made",

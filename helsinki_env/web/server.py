@@ -181,7 +181,7 @@ def _add_tables(
 
     @app.post("/api/boards", status_code=201)
     async def make_board(wanted: NewBoard) -> dict[str, str]:
-        """Save a custom board; its name is a value for the option `components`."""
+        """Save a custom board; its name is a value for the `components` option."""
         return {"components": boards.save(browser_game(wanted.game), wanted.values)}
 
     @app.get("/api/games")

@@ -130,7 +130,7 @@ def _read(text: str, what: str) -> Node:
 
 
 def is_position(data: Any) -> bool:
-    """Return whether JSON data describes a position, which is a mapping with the key `game` or `seats`."""
+    """Return whether JSON data describes a position, which is a mapping with a `game` or `seats` key."""
     return isinstance(data, Mapping) and ("game" in data or "seats" in data)
 
 

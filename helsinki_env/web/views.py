@@ -145,7 +145,10 @@ def table_view(
 
 
 def encode_message(message: Mapping[str, Any]) -> str:
-    """Encode a message as ASCII: changes refer to offsets, and JavaScript counts other characters differently."""
+    """Encode a message as ASCII.
+
+    Changes refer to string offsets, and JavaScript counts some other characters differently from Python.
+    """
     return json.dumps(message, separators=(",", ":"))
 
 

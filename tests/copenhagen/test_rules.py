@@ -478,7 +478,7 @@ def test_a_tile_costs_as_many_cards_of_its_colour_as_it_has_cells() -> None:
     assert legal(game, "BUILD") == {build(GREEN, 2), build(GREEN, 3), build(GREEN, 4), build(RED, 2)}
     act(game, "BUILD", build(GREEN, 3))
     assert (game.phase, pending(game)) == ("PLACE", {"tile": {"colour": "green", "size": 3}})
-    assert game.tile_supply[GREEN][1] == 2  # until it is paid
+    assert game.tile_supply[GREEN][1] == 2  # until it is paid for
     act(game, "PLACE", place(0, 1, 0))
     me = game.seats[0]
     assert (me.hand, me.known) == (hand_of(blue=1, green=1, red=2), hand_of())

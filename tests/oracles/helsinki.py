@@ -396,7 +396,7 @@ class ReferenceGame(Reference):
             yield START, space
 
     def _legal_move(self) -> Iterator[Decision]:
-        if self.pending.move:  # move_1_to_6 or move_1_to_5 is paid: allow only the moves it adds
+        if self.pending.move:  # move_1_to_6 or move_1_to_5 has been paid for: allow only the moves it adds
             for steps in range(4, self.pending.move + 1):
                 yield MOVE, steps - 1
             return

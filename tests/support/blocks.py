@@ -80,7 +80,7 @@ def shortened(commands: str) -> str:
 
 @contextmanager
 def clone(folder: Path) -> Iterator[Path]:
-    """Give a copy of the repository, in a new folder, with an environment `.venv` in which nothing is installed.
+    """Give a copy of the repository, in a new folder, with a `.venv` environment in which nothing is installed.
 
     It has what is tracked, or would be. It is removed in the end: it may have two gigabytes.
     """
@@ -101,7 +101,7 @@ def clone(folder: Path) -> Iterator[Path]:
 
 
 def run_shell(commands: str, folder: Path, status: int = 0) -> tuple[str, str]:
-    """Run commands in a folder as a shell that stops at the first error, with the environment `.venv` of the folder.
+    """Run commands in a folder as a shell that stops at the first error, with the folder's `.venv` environment.
 
     Args:
         commands: what is typed.

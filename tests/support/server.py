@@ -1,4 +1,4 @@
-"""A server for tests: the command `helsinki play` in its own process, with HTTP and WebSocket clients."""
+"""A server for tests: the `helsinki play` command in its own process, with HTTP and WebSocket clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki arena``: play resumable tournaments between many players."""
+"""The ``helsinki arena`` command: play resumable tournaments between many players."""
 
 from __future__ import annotations
 

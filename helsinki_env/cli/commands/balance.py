@@ -1,4 +1,4 @@
-"""The command ``helsinki balance``: find board actions that are too strong or too weak, and balance the board."""
+"""The ``helsinki balance`` command: find board actions that are too strong or too weak, and balance the board."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki check``: test whether a player follows the protocol before rating it."""
+"""The ``helsinki check`` command: test whether a player follows the protocol before rating it."""
 
 from __future__ import annotations
 

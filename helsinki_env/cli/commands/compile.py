@@ -1,4 +1,4 @@
-"""The command ``helsinki compile``: precompile all kernels, for container images and a fast first start."""
+"""The ``helsinki compile`` command: precompile all kernels, for container images and a fast first start."""
 
 from __future__ import annotations
 

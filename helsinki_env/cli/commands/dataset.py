@@ -1,4 +1,4 @@
-"""The command ``helsinki dataset``: write transitions for offline learning, from recorded or newly played games."""
+"""The ``helsinki dataset`` command: write transitions for offline learning, from recorded or newly played games."""
 
 from __future__ import annotations
 

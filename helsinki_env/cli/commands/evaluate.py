@@ -1,4 +1,4 @@
-"""The command ``helsinki evaluate``: rate a player against fixed opponents, with a verifiable result."""
+"""The ``helsinki evaluate`` command: rate a player against fixed opponents, with a verifiable result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki export``: export a trained network as an ONNX model or as a half-size checkpoint."""
+"""The ``helsinki export`` command: export a trained network as an ONNX model or as a half-size checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki ladder``: play a tournament and write a page with ratings and figures."""
+"""The ``helsinki ladder`` command: play a tournament and write a page with ratings and figures."""
 
 from __future__ import annotations
 

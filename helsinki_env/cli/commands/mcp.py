@@ -1,4 +1,4 @@
-"""The command ``helsinki mcp``: let assistants play over the Model Context Protocol."""
+"""The ``helsinki mcp`` command: let assistants play over the Model Context Protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki play``: a local web page for games with computer players and other people."""
+"""The ``helsinki play`` command: a local web page for games with computer players and other people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki rate``: rate the players of a run, run sequential tests, and write reports."""
+"""The ``helsinki rate`` command: rate the players of a run, run sequential tests, and write reports."""
 
 from __future__ import annotations
 

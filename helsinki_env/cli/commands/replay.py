@@ -1,4 +1,4 @@
-"""The command ``helsinki replay``: check a recorded game and show it in the terminal, as pictures or as a page."""
+"""The ``helsinki replay`` command: check a recorded game and show it in the terminal, as pictures or as a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki simulate``: play games between players, show win rates, and save the games."""
+"""The ``helsinki simulate`` command: play games between players, show win rates, and save the games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``helsinki train``: train a player, showing the progress and a table of results."""
+"""The ``helsinki train`` command: train a player, showing the progress and a table of results."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def decode_action_sets(bits: npt.NDArray[np.integer]) -> Sets:
 
 
 def decode_setup(covered: int, denied: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    """Decode bit sets to the ids of the actions that are disabled for all seats and for each seat."""
+    """Decode bit sets into action ids: those disabled for all seats, and those disabled for each seat."""
     for_all, *by_seat = (
         tuple(np.flatnonzero(ids).tolist()) for ids in decode_action_sets(np.array([covered, *denied]))
     )

@@ -161,7 +161,7 @@ def read_metadata(path: Path, players: int) -> WorkUnitMetadata | None:
 
 
 def _columns(seats: int) -> np.dtype[np.void]:
-    """Return the dtype of a game's results without its actions. The fields have the names of `GameResults`."""
+    """Return the dtype of a game's results without its actions. The field names are those of `GameResults`."""
     return np.dtype(
         [
             ("scores", "<i2", (seats,)),

@@ -50,7 +50,7 @@ class AblationEffect:
 
 
 def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
-    """Return the effects of all items that some seats of a matchup were denied.
+    """Return the effects of all items (board actions or abilities) that some seats of a matchup were denied.
 
     Raises:
         RatingError: if nothing was denied or an effect is not identifiable.
@@ -69,7 +69,7 @@ def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
 
 
 def denied_items(table: MatchupGames) -> tuple[list[str], list[int], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return the items that some seats of a matchup were denied.
+    """Return the items (board actions or abilities) that some seats of a matchup were denied.
 
     Returns:
         names and ids of the A items, the items denied to each seat, bool (G, S, A), and the items covered for all seats

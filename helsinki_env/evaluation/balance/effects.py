@@ -5,9 +5,9 @@ to ``exp(seat effect - effects of the denied actions)``. This is a multinomial l
 "Conditional logit analysis of qualitative choice behavior"). The result is the average marginal effect: the difference
 in a seat's win probability between having the action and being denied it, averaged over all seats of all games.
 
-The likelihood uses only the winner of each game. The Plackett-Luce model of whole rankings has tighter intervals, but
+The likelihood uses only the winner of each game. The Plackett-Luce model of full rankings has tighter intervals, but
 it assumes that lower ranks depend on the actions as strongly as the first rank. In these games, they depend on the
-actions less strongly. Whole rankings therefore understate the effect on winning, by a factor of about 1.15 with three
+actions less strongly. Full rankings therefore understate the effect on winning, by a factor of about 1.15 with three
 players and of 1.2 to 1.25 with four (docs/notes/effect-sizes.md). With two players the models are identical.
 
 Standard errors are sandwich estimates over blocks (Huber 1967, White 1982), converted to marginal effects with the
@@ -143,8 +143,8 @@ def estimate_win_effects(study: AblationGames, depth: int | None = 1) -> WinEffe
 
     Args:
         study: the games.
-        depth: number of ranks in the likelihood: 1 for the winner only, None for the whole ranking. With more than two
-            seats, estimates from the whole ranking are biased if lower ranks depend less on the actions than the first
+        depth: number of ranks in the likelihood: 1 for the winner only, None for the full ranking. With more than two
+            seats, estimates from the full ranking are biased if lower ranks depend less on the actions than the first
             rank.
 
     Raises:

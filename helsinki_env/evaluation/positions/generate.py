@@ -84,7 +84,7 @@ class SuitePlan:
         return plan_from_dict({"seed": self.seed, "chunk": 60, "tables": tables})
 
     def places(self, plan: Plan) -> dict[tuple[int, int, int], int]:
-        """Map each game that is used, (matchup, line-up, game), to the number of its position."""
+        """Map (matchup, line-up, game) of each game used to the index of the position taken from it."""
         found = {}
         for i in range(self.positions):
             table, number = i % len(plan.tables), i // len(plan.tables)

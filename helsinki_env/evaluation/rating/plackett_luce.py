@@ -93,7 +93,7 @@ class VirtualDraws:
 
 
 class Derivatives(NamedTuple):
-    """Value, gradient, float64 (K,), and Hessian, float64 (K, K), of the log-likelihood at one theta."""
+    """The log-likelihood at a given theta, with its gradient, float64 (K,), and Hessian, float64 (K, K)."""
 
     value: float
     gradient: Array

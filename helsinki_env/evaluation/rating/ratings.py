@@ -202,9 +202,9 @@ _TOLERANCE = 1e-5
 def bootstrap_fits(model: RatingModel, fitted: Fit, resamples: int, seed: int) -> Array:
     """Return the parameters fitted to each resample of the units, float64 (resamples, K).
 
-    Every resample starts at the fit to all games. Its Newton steps use the Hessian of its units at that point
-    throughout. The Hessian of each unit is computed only once, and all resamples of a batch take steps together. The
-    few resamples that do not converge are fitted individually.
+    The fit of each resample starts from the fit to all games. Its Newton steps use the Hessian of its units at that
+    point throughout. The Hessian of each unit is computed only once, and all resamples of a batch take steps together.
+    The few resamples that do not converge are fitted individually.
     """
     rng = np.random.default_rng(seed)
     rankings, virtual = model.rankings, model.virtual

@@ -43,7 +43,7 @@ def new_abilities(g):
 
 @kernel
 def used_abilities(g):
-    """REACTIVATE: return the set of used abilities, which would be flipped back."""
+    """REACTIVATE: return the set of used abilities, which REACTIVATE would flip back."""
     return np.int64(g.used[g.seat])
 
 

@@ -142,7 +142,7 @@ def feasible(t, g):
 
 @kernel
 def begin_build(g, kind):
-    """BUILD: select a tile, which stays in the supply until it is paid."""
+    """BUILD: select a tile, which stays in the supply until it is paid for."""
     g.tile = kind
     g.phase = PHASE_PLACE
 
@@ -188,7 +188,10 @@ def pay(g, colour):
 
 @kernel
 def lay_tile(t, g):
-    """Move the paid tile from the supply to the board. Return False if the seat reaches the goal, ending the game."""
+    """Move the tile from the supply to the board once it is paid for.
+
+    Return False if the seat reaches the goal, which ends the game.
+    """
     seat, kind, argument = g.seat, np.int64(g.tile), np.int64(g.place)
     piece, corner = placed_piece(g, argument), argument % CELLS
     cells = tile_cells(t, piece, corner)

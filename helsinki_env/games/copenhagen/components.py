@@ -192,7 +192,7 @@ def _cells(data: Node) -> tuple[int, ...]:
 
 
 def _cell(item: Node) -> int:
-    """Return a cell of the board."""
+    """Convert an [x, y] entry to a cell index."""
     x, y = item.entries("numbers, x and y", length=2)
     return COLUMNS * y.integer(0, ROWS - 1) + x.integer(0, COLUMNS - 1)
 

@@ -178,7 +178,7 @@ def fits_in(t, kind, side, packed):
 
 @kernel
 def corner_at(t, piece, side, lane, depth):
-    """Return the cell of the north-west corner of the bounding box of a tile that is pushed in by `depth` cells."""
+    """Return the north-west cell of a tile's bounding box after the tile is pushed in by `depth` cells."""
     length = np.int64(t.width[piece, (side + 1) % 4])
     if side == NORTH:
         return 7 * depth + lane
@@ -191,7 +191,7 @@ def corner_at(t, piece, side, lane, depth):
 
 @kernel
 def resting_corner(t, piece, side, lane, built):
-    """Return the cell of the north-west corner of the bounding box after a legal slide."""
+    """Return the north-west cell of a tile's bounding box after a legal slide."""
     packed = profile(built, side)
     depth = np.int64(7)
     for j in range(t.width[piece, side]):

@@ -293,7 +293,7 @@ def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
 
 
 def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Finding]) -> list[str]:
-    """Summarize conclusions and their findings in sentences for readers without knowledge of statistics.
+    """Summarize conclusions and their findings in plain language for non-statisticians.
 
     Each sentence names a conclusion, its player counts, and the actions it applies to, largest deviation first. The
     numbers are deviations for the strongest class with simultaneous intervals. A final sentence explains them.

@@ -123,7 +123,10 @@ def estimate_screening(table: MatchupGames) -> ScreeningEstimates:
 
 
 def naive_effects(table: MatchupGames) -> tuple[Array, Array]:
-    """Return the naive estimate for each action, and how often seats with access used it, float64 (15,) each."""
+    """Return, for each action, the naive estimate and the fraction of seats with access that used it.
+
+    The naive estimate is the win rate with use minus the win rate without. Both results are float64 (15,).
+    """
     used = decode_action_sets(table.used)
     had = ~decode_action_sets(table.denied) & ~decode_action_sets(table.covered)[:, None]
     won = fractional_wins(table.places)[..., None]

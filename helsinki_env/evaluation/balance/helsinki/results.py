@@ -160,7 +160,7 @@ class PlayedParts:
 
 
 ESTIMATOR = "logit of the winner"
-"""Name of the estimator (`helsinki_env.evaluation.balance.effects`). Studies without this key used whole rankings."""
+"""Name of the estimator (`helsinki_env.evaluation.balance.effects`). Studies without this key used full rankings."""
 
 
 def study_results(config: StudyConfig, folder: Path, command: str = "helsinki balance report") -> dict[str, Any]:

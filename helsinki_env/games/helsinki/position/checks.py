@@ -68,7 +68,7 @@ _ALL_CARDS = "draw_pile, discard_pile, display, seats.hand, pending.card and pen
 
 
 def _check_cards_add_up(p: SimpleNamespace, components: Components) -> None:
-    """Check that the cards in the pile, discards, display and hands and those being played add up to the deck."""
+    """Check that the cards in both piles, the display and the hands, plus those being played, make up the deck."""
     found = list(p.discard)
     for hand in p.hand:
         for card, count in enumerate(hand):

@@ -260,10 +260,10 @@ class TuneGames:
     """Number of games by player count for each part of a search. All fields must have the same player counts.
 
     Attributes:
-        screen: games on the published board.
-        slopes: games on all random boards together.
-        halving: games in each halving round, on all remaining boards together.
-        proof: games on the published board, and on each finalist.
+        screen: games on the published board, in the screening experiment.
+        slopes: total number of games on the random boards, from which the linear model is fitted.
+        halving: total number of games on the remaining boards in each halving round.
+        proof: games on the published board and on each finalist, for the final test.
     """
 
     screen: Mapping[int, int] = field(default_factory=dict)
@@ -301,7 +301,7 @@ class TuneConfig(ConfigFile):
         floor: minimum mean effect of a proposed board at each player count, as a fraction of the published board's mean
             effect; 0 for no minimum.
         numbers: the parameters that may change, or "covered", see `read_numbers`.
-        most: maximum number of changes, or the number of covered actions in a search that covers actions.
+        most: maximum number of changes or, when searching for actions to cover, the number to cover.
         boards: number of random boards.
         candidates: number of boards at the start of the halving.
         finalists: number of boards in the proof.
