@@ -316,7 +316,7 @@ class Training:
         """Return the results against the fixed players and the result of the promotion test.
 
         The promotion test is None in the first evaluation. There is also no test for a best response: its gains between
-        evaluations are too small, and it does not play against itself. `_strongest` selects its best network at the end.
+        evaluations are too small, and it does not play against itself. `_strongest` selects its best network.
         """
         s, e = self.standing, self.preset.evaluation
         standings = self._against(self.network, e.games, _MATCH_SEED + self.seed)

@@ -52,7 +52,7 @@ def save_checkpoint(
     Args:
         path: path of the file.
         model: the network.
-        description: metadata, a JSON object; loading the file requires its keys `game` and `network`.
+        description: metadata, a JSON object; loading the file requires its `game` and `network` keys.
         half: whether to round the weights to float16, which halves the file size.
     """
     path = Path(path)

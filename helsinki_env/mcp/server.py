@@ -72,7 +72,7 @@ def create_protocol_app(
     """Create the ASGI application (the pages and, at `PATH`, the protocol) and the protocol server.
 
     Clients must send `token`; if it is empty, the protocol is not served over HTTP. Pages must send `page_token`, which
-    is empty on loopback. Raises StoreError if the database in the `data` folder cannot be used.
+    is empty on loopback. Raises StoreError if the database in `data` cannot be used.
     """
     guarded = create_app(ServerSettings(data, page_token, players))
     pages: FastAPI = guarded.app
