@@ -273,9 +273,10 @@ def single_torch_thread() -> Iterator[None]:
     machine. With one thread, results are identical on all machines.
     """
     global _inside, _before
+    current = torch.get_num_threads()  # initializes the thread; a later initialization would undo the limit
     with _LOCK:
         if not _inside:  # another thread inside the block has already changed it
-            _before = torch.get_num_threads()
+            _before = current
         _inside += 1
     torch.set_num_threads(1)
     try:

@@ -314,7 +314,8 @@ def read_unverified_certificate(
     if data["player_digest"].value != digest:
         data["player_digest"].fail(f"{digest!r}, that of {short_repr(plays)}", "name the rated player")
     chunks = _chunks(data, plan, pins)
-    rating, package, sealed = data["rating"].value, data["package"].text(), data["sealed"].value
+    rating, package = data["rating"].value, data["package"].text()
+    sealed = data["sealed"].value if data["sealed"].is_present else None
     return UnverifiedCertificate(path, plays, named, plan, rating, package, sealed, chunks)
 
 

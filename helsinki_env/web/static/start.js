@@ -131,6 +131,7 @@ try {
   games = await ask("GET", "/api/games");
   game.replaceChildren(...games.map((one) => make("option", { value: one.name }, one.title)));
   showGame();
+  form.inert = false; // it works only with the list of games
   cards.show(games);
   byId("here-only").hidden = Boolean(await networkAddress());
   await showTables();

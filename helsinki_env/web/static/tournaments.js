@@ -129,6 +129,7 @@ try {
   games = await ask("GET", "/api/games");
   game.replaceChildren(...games.map((one) => make("option", { value: one.name }, one.title)));
   showGame();
+  form.inert = false; // it works only with the list of games
   await showTournaments();
 } catch (problem) {
   complain(problem);
