@@ -93,7 +93,7 @@ def test_links_are_copied_over_plain_http_and_shown_again(server: Server, browse
     page = opened(browser, server.address, "Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.select_option("#chairs select >> nth=1", "human")
     page.check("[name=sharing][value=links]")
-    assert "Only this machine" in page.inner_text("#sharing")
+    page.wait_for_selector("#sharing >> text=Only this machine")
     page.click("#new button.main")
     page.wait_for_selector("#links a")
     links = page.eval_on_selector_all("#links a", "all => all.map(a => a.href)")
