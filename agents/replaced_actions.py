@@ -59,7 +59,7 @@ class ReplacedActions(NamedTuple):
 
 
 def replacement_warnings(player: str, counts: ReplacedActions, where: str = "") -> list[str]:
-    """Return a list with a warning about replaced actions, or an empty list if there are none.
+    """Return a warning about replaced actions in a list; the list is empty if no action was replaced.
 
     Args:
         player: name of the player.

@@ -44,7 +44,7 @@ def test_every_row_is_there() -> None:
     rows = result["rows"]
     assert list(dict.fromkeys(names(rows))) == [*ENVIRONMENT, *PLAYERS]
     assert [row.name for row in told] == [row["name"] for row in rows]
-    yard = result["yardstick"]["steps_per_second"]
+    yard = result["baseline"]["steps_per_second"]
     for row in rows:
         assert row["per_second"] > 0
         assert row["ratio"] == pytest.approx(row["per_second"] / yard)

@@ -371,11 +371,11 @@ def test_a_spoilt_shard_is_named_and_stays(fresh: Path, tmp_path: Path, capsys: 
     content[100] ^= 1
     path.write_bytes(content)
     assert main(fresh_words(folder)) == 2
-    assert f"{path}: found a file that has changed, expected the SHA-256" in capsys.readouterr().err
-    with pytest.raises(DatasetError, match=r"data-00001.parquet: found a file that has changed"):
+    assert f"{path}: found a changed file, expected the SHA-256" in capsys.readouterr().err
+    with pytest.raises(DatasetError, match=r"data-00001.parquet: found a changed file"):
         list(Dataset(folder).batches())
     path.unlink()
-    with pytest.raises(DatasetError, match=r"data-00001.parquet: found no such file"):
+    with pytest.raises(DatasetError, match=r"data-00001.parquet: found no file"):
         list(Dataset(folder).batches())
     assert main(fresh_words(folder)) == 0
     assert contents(folder) == contents(fresh)

@@ -56,7 +56,10 @@ def test_a_board_is_edited_checked_and_played(server: Server, browser: Any) -> N
     fill_in(player, "two points, cost", "2")
     fill_in(player, "two points, strength", "5")
     view = played(player)
-    assert "5 points (2 coats): Score 5 points now." in answer(player, {"type": "explain", "spot": "action 14"})["help"]
+    assert (
+        "5 points (2 coats): Score 5 points now."
+        in answer(player, {"type": "explain", "number": player.view["number"], "spot": "action 14"})["help"]
+    )
     with seated(server, view["table"]) as (_, again):
         assert again["svg"] == player.view["svg"], "the saved table has the same board"
     assert [said for said in player.wrong if "400" not in said] == []
@@ -79,7 +82,7 @@ def test_a_board_of_copenhagen(server: Server, browser: Any) -> None:
     player.page.uncheck("#board >> text=both actions")
     view = played(player)
     assert f"ability {view['viewer']} 4" in view["spots"]
-    denied = answer(player, {"type": "explain", "spot": f"ability {view['viewer']} 4"})
+    denied = answer(player, {"type": "explain", "number": player.view["number"], "spot": f"ability {view['viewer']} 4"})
     assert denied["why"] == "Both actions is denied to you in this game."
     player.answers.clear()
     rules = " ".join(one["text"] for one in answer(player, {"type": "rules"})["sections"])
@@ -97,7 +100,9 @@ def test_the_published_board_comes_back(server: Server, browser: Any) -> None:
     assert player.page.input_value("[aria-label='two points, strength']") == "2"
     player.page.click("#new > button.main")
     player.wait(lambda view: view["decisions"])
-    assert "2 points" in answer(player, {"type": "explain", "spot": "action 14"})["help"]
+    assert (
+        "2 points" in answer(player, {"type": "explain", "number": player.view["number"], "spot": "action 14"})["help"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,10 @@ def test_nothing_hidden_is_sent_with_explanations(server: Server, data: Path, br
         view = player.turn()
         spot = rng.choice([name for name in view["spots"] if not any(name in one["at"] for one in view["decisions"])])
         heard = len(player.answers)
-        player.page.evaluate("spot => line.send(JSON.stringify({ type: 'explain', spot }))", spot)
+        player.page.evaluate(
+            "asked => line.send(JSON.stringify({ type: 'explain', ...asked }))",
+            {"spot": spot, "number": view["number"]},
+        )
         for _ in range(200):
             if len(player.answers) > heard:
                 break
@@ -137,8 +140,17 @@ def test_before_the_device_is_handed_over_nothing_is_explained(server: Server) -
     made = server.make("human", "human", game="helsinki")
     with seated(server, made["table"]) as (line, view):
         assert view["curtain"] == 0
-        line.send(json.dumps({"type": "explain", "spot": "card 3"}))
+        line.send(json.dumps({"type": "explain", "number": 0, "spot": "card 3"}))
         assert "must take the device first" in hear(line, lambda _: True)["message"]
+
+
+def test_a_request_about_an_earlier_picture_has_no_answer(server: Server) -> None:
+    with seated(server, server.make("human", "greedy", game="helsinki", seed=8)["table"]) as (line, view):
+        for number in (view["number"] + 1, view["number"]):
+            line.send(json.dumps({"type": "explain", "number": number, "spot": "cell 9 9"}))
+        line.send(json.dumps({"type": "ping"}))
+        assert "cell 9 9" in hear(line, lambda new: new["type"] == "error")["message"]
+        assert hear(line, lambda _: True)["type"] == "pong", "one answer, to the request about this picture"
 
 
 @EACH_GAME

@@ -374,7 +374,7 @@ def roofs_worth(t, v, cells, number, each):
 
 @kernel
 def _highest_roof(t, v, cells, sign):
-    """Return (value, cell) of the roof with the highest value times `sign`, or (-1e9, -1) if there are none."""
+    """Return (value, cell) of the roof with the highest value times `sign`; (-1e9, -1) if `roofs` is empty."""
     best, chosen = -1e9, np.int64(-1)
     while cells:
         cell = lowest_bit(cells)
@@ -401,7 +401,7 @@ def worst_roof(t, v, cells):
 
 @kernel
 def lowest_of_best_roofs(t, v, cells, number):
-    """Return the lowest cell among the `number` best roofs for superstructures, or 49 if there are none."""
+    """Return the lowest cell among the `number` best roofs for superstructures; 49 if no roof is free."""
     lowest = np.int64(CELLS)
     for _ in range(number):
         _, cell = best_roof(t, v, cells)

@@ -27,7 +27,7 @@ PILES = 128
 LINE = 64
 #: Marks requested values; see `known` below.
 DUE = 2
-#: Hash that stands for unknown tiles.
+#: Hash of unknown tiles.
 NOWHERE = np.uint64(0)
 
 

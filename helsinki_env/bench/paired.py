@@ -189,7 +189,7 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[
 
 
 def _summary(ratios: Sequence[float]) -> dict[str, Any]:
-    """Return summary statistics of ratios, or an empty dictionary if there are none."""
+    """Return summary statistics of ratios; an empty list gives an empty dictionary."""
     if not ratios:
         return {}
     found = {"median": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)}

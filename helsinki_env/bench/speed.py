@@ -47,7 +47,7 @@ from helsinki_env.utils import markdown
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.machine import cpu_count
 
-_YARD_BYTES, _YARD_MASK = 1024, 554
+_BASELINE_BYTES, _BASELINE_MASK = 1024, 554
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ def _write_rows(observations: Any, masks: Any, value: int) -> None:
 
 def baseline_rate(batch: int, seconds: float) -> float:
     """Return the baseline's steps per second in one thread."""
-    observations = np.zeros((batch, _YARD_BYTES), np.int8)
-    masks = np.zeros((batch, _YARD_MASK), np.int8)
+    observations = np.zeros((batch, _BASELINE_BYTES), np.int8)
+    masks = np.zeros((batch, _BASELINE_MASK), np.int8)
 
     def run() -> int:
         _write_rows(observations, masks, 1)
@@ -222,7 +222,7 @@ def run_benchmark(
         "machine": machine(),
         "game": spec_of(config).name,
         "state_bytes": spec_of(config).new_states(config, 0).dtype.itemsize,
-        "yardstick": {"steps_per_second": yard, "bytes": _YARD_BYTES + _YARD_MASK, "threads": 1},
+        "baseline": {"steps_per_second": yard, "bytes": _BASELINE_BYTES + _BASELINE_MASK, "threads": 1},
         "rows": [asdict(row) for row in rows],
     }
 
@@ -380,8 +380,8 @@ def speed_table(result: dict[str, Any], what: str) -> SpeedTable:
 
 def baseline_text(result: dict[str, Any]) -> str:
     """Describe the baseline in two sentences."""
-    yard = result["yardstick"]
-    rate = f"Baseline: {yard['steps_per_second']:,.0f} steps/s of {yard['bytes']:,} bytes on one thread."
+    baseline = result["baseline"]
+    rate = f"Baseline: {baseline['steps_per_second']:,.0f} steps/s of {baseline['bytes']:,} bytes on one thread."
     return f"{rate} State: {result['state_bytes']:,} bytes per game."
 
 

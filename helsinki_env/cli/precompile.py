@@ -140,7 +140,7 @@ def group_name(part: str, config: Any = None) -> str:
 
 
 def _read(part: str) -> tuple[KernelGroup, GameSpec]:
-    """Return the part with a full name, and its game; raise KeyError if there is no such part."""
+    """Return the part with a full name, and its game; raise KeyError for an unknown name."""
     *game, name = part.split(":")
     if name not in KERNEL_GROUPS or len(game) > 1:
         raise KeyError(f"{part}: the parts are {', '.join(KERNEL_GROUPS)}")

@@ -72,7 +72,7 @@ class Dataset:
             name = next(name for name in entry["files"] if name.startswith(kind))
             path = self.folder / name
             if not path.is_file() or file_sha256(path) != entry["files"][name]:
-                found = "a file that has changed" if path.is_file() else "no such file"
+                found = "a changed file" if path.is_file() else "no file"
                 raise DatasetError(
                     f"{path}: found {found}, expected that of {CARD}; remove it, and run helsinki dataset again"
                 )

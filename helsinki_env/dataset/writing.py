@@ -258,7 +258,7 @@ def _existing(folder: Path, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
         for file, sha256 in files.items():
             if file.is_file() and file_sha256(file) != sha256:
                 raise DatasetError(
-                    f"{file}: found a file that has changed, expected the SHA-256 {str(sha256)[:16]} of {CARD}; remove "
+                    f"{file}: found a changed file, expected the SHA-256 {str(sha256)[:16]} of {CARD}; remove "
                     "the file, and the same command writes it again"
                 )
         if all(file.is_file() for file in files):

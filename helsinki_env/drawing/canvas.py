@@ -58,7 +58,7 @@ class Canvas:
         self.spots.setdefault(name, (round(x, 1), round(y, 1), round(width, 1), round(height, 1)))
 
     def element(self, name: str, attributes: dict[str, str | float | None]) -> None:
-        """Add an SVG element. Attributes that are None are omitted."""
+        """Add an SVG element. Attributes with the value None are omitted."""
         self._parts.append(f"<{name}{_attributes(attributes)}/>")
 
     def rect(

@@ -222,7 +222,7 @@ def as_values(value: Any) -> tuple[Any, ...]:
 
 
 def read_player_counts(value: Any) -> tuple[int, ...]:
-    """Return the player counts to draw from. Raise ValueError if there are none, or if one is not 2, 3 or 4."""
+    """Return the player counts to draw from. Raise ValueError for an empty list or a count other than 2, 3 or 4."""
     counts = tuple(as_integer(n) for n in as_values(value))
     if not counts or any(n not in (2, 3, 4) for n in counts):
         raise ValueError(f"num_players: found {short_repr(value)}, expected 2, 3 or 4, or some of them, such as (2, 3)")

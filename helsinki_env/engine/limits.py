@@ -38,7 +38,7 @@ def register_limits(dtype: np.dtype[Any], tables: np.dtype[Any], limits: Callabl
 
 
 def limits_of(tables: Any, dtype: np.dtype[Any]) -> Limits | None:
-    """Return the limits of a record dtype, or None if there are none. Raise ValueError for another game's tables."""
+    """Return the limits of a record dtype; None without limits. Raise ValueError for another game's tables."""
     if dtype not in _BY_DTYPE:
         return None
     kind, limits = _BY_DTYPE[dtype]

@@ -124,7 +124,7 @@ def free_cells(entry: Node, filled: int, cells: int) -> int:
 
 
 def bounding_corner(cells: int, columns: int) -> int:
-    """Return the cell in the lowest row and column of the bounding box of a set of cells, or 0 if there are none."""
+    """Return the cell in the lowest row and column of the bounding box of a set of cells; 0 for an empty set."""
     rows, positions = zip(*(divmod(cell, columns) for cell in cell_list(cells) or [0]), strict=True)
     return columns * min(rows) + min(positions)
 

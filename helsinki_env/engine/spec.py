@@ -191,7 +191,7 @@ class GameSpec:
         allows_ties: whether players can tie at the end. If not, `contract.rank_of` returns distinct ranks.
         ranks: returns the ranks, int64 (G, seats), for final points, (G, seats). None: points do not determine ranks.
         text: returns the module that describes rules, positions and events in words (`helsinki_env.text`), which is
-            imported on demand. None: the game has no such module.
+            imported on demand. None: the game has no texts.
     """
 
     name: str

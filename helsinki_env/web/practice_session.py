@@ -89,6 +89,8 @@ class PracticeSession:
             self._check_graded()
             self._task = asyncio.create_task(self._grade(exercise, message["action"]))
         elif kind == "explain":
+            if message["number"] != table.number:
+                return  # the page asked about an earlier picture
             spots = picture(table, exercise.seat)["spots"]
             self._send(explanation(table, (exercise.seat,), exercise.seat, message["spot"], spots, self._legal))
         elif kind == "rules":

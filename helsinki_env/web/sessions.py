@@ -347,6 +347,8 @@ class TableSession:
         self._evaluators.setdefault(page, PageEvaluator(page.send, self._pool)).ask(request)
 
     def _on_explain(self, page: PageConnection, message: dict[str, Any]) -> None:
+        if message["number"] != self.table.number:
+            return  # the page asked about an earlier picture
         handover, viewer = page.handover_seat(self.table), self._viewer(page)
         if handover is not None:
             raise TableError(f"explain: {self.table.chairs[handover].name} must take the device first")

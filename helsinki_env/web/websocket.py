@@ -38,7 +38,7 @@ MESSAGES: dict[str, tuple[str, ...]] = {
     "stop": (),
     "go": (),
     "pace": ("milliseconds",),
-    "explain": (),
+    "explain": ("number",),
     "rules": (),
     "lesson": (),
     "teach": ("number", "action"),

@@ -61,7 +61,7 @@ class ThinkingTime(NamedTuple):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary without the player. Replaced actions and costs are omitted if there are none."""
+        """Return a dictionary without the player. It contains replaced actions and costs only if they are not zero."""
         counts = self.replaced_actions.to_dict() | self.usage.to_dict()
         return {"seconds": self.seconds, "decisions": self.decisions, **counts}
 

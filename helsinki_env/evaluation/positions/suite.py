@@ -53,7 +53,7 @@ def list_suites() -> list[str]:
 def suite_path(name_or_path: str | Path) -> Path:
     """Return the path of a suite, given its path or the name of a bundled suite.
 
-    Raises PositionsError if there is no such suite.
+    Raises PositionsError for an unknown suite.
     """
     text = str(name_or_path)
     path = Path(text) if text.endswith(".json") else _FOLDER / f"{text}.json"

@@ -68,10 +68,12 @@ export class Help {
   /**
    * @param {(message: ToServer) => void} send
    * @param {(text: string) => void} say  announces a text to screen readers
+   * @param {() => number} number  returns the number of actions in the displayed position
    */
-  constructor(send, say) {
+  constructor(send, say, number) {
     this.send = send;
     this.say = say;
+    this.number = number;
     this.box = byId("explained");
     this.panel = /** @type {HTMLDialogElement} */ (byId("rules"));
     byId("learn").addEventListener("click", () => this.open());
@@ -137,7 +139,7 @@ export class Help {
     this.#spot = spot;
     this.#asked = asked;
     this.#at = { x, y };
-    this.send({ type: "explain", spot });
+    this.send({ type: "explain", spot, number: this.number() });
   }
 
   /** @param {Explained} answer */

@@ -141,7 +141,7 @@
  *   | {type: "look", seat: number}
  *   | {type: "pace", milliseconds: number}
  *   | {type: "judge", number: number, deeper: number}
- *   | {type: "explain", spot: string} | {type: "rules"} | {type: "lesson"}
+ *   | {type: "explain", spot: string, number: number} | {type: "rules"} | {type: "lesson"}
  *   | {type: "teach", number: number, action: number} | {type: "next"}
  *   | {type: "cancel"} | {type: "ping"}
  *   | {type: "stop"} | {type: "go"}) & {once?: string}} ToServer  The server handles messages with the same id `once` only once.

@@ -120,6 +120,7 @@ const advice = new Advice(
 const help = new Help(
   (message) => connection.send(message),
   (text) => (byId("said").textContent = text),
+  () => view?.number ?? 0,
 );
 /** @type {string | null} The spot that the arrow keys have reached. */
 let cursor = null;

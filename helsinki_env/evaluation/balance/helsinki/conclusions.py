@@ -359,8 +359,8 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
     both = [cell for cell in verdicts if cell in before]
     if not both:
         raise StudyError(
-            f"former: found conclusions for {_counts(before)}, expected some for {_counts(verdicts)}; conclusions need "
-            "games of at least two classes of player"
+            f"former: found conclusions for {_counts(before)}, expected at least one of {_counts(verdicts)}; "
+            "conclusions need games of at least two classes of player"
         )
     now, then = _groups(findings_of(data)), _groups(findings_of(former))
     study, known = data["study"], _classes(then)

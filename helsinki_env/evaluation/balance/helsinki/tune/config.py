@@ -119,7 +119,7 @@ def _bounds(action: str, kind: str) -> tuple[int, int]:
 def _limits(data: Node, action: str, kind: str) -> tuple[int, int]:
     least, most = _bounds(action, kind)
     if most == 0:
-        data.fail(f"no such key, because {action} has no strength")
+        data.fail(f"only a range of costs: {action} has no strength")
     low, high = (end.integer(least, most) for end in data.entries(f"numbers, from and to, {least} to {most}", length=2))
     if low > high:
         data.fail("the lower number first")

@@ -254,7 +254,7 @@ class BoardEstimates:
     findings: tuple[Finding, ...]  # deviation of each action at each player count
     levels: tuple[BoardLevel, ...]  # one for each player count
     distance: Interval  # distance from the aim (`TuneConfig.aim`) at the worst player count
-    kept: bool  # whether the level is significantly above the floor at every player count
+    above_floor: bool  # whether the level is significantly above the floor at every player count
 
 
 def open_action_effects(study: AblationGames, available: npt.NDArray[np.bool_]) -> WinEffects:

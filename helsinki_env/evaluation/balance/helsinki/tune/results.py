@@ -291,13 +291,13 @@ def _estimates(board: BoardEstimates, player: str) -> dict[str, Any]:
 
 
 def _interval(name: str, one: Interval | None) -> dict[str, float | None]:
-    """Return an estimate with the endpoints of its interval; all values are None if it is missing."""
+    """Return an estimate and the endpoints of its interval. Without an estimate, all values are None."""
     ends = (None, None, None) if one is None else (one.value, one.low, one.high)
     return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
 
 
 def _finding(name: str, findings: Sequence[Finding], level: BoardLevel) -> dict[str, Any]:
-    """Return the findings about an action. The values are None if it is covered."""
+    """Return the findings about an action. For a covered action, all values are None."""
     one = next((one for one in findings if (one.action, one.players) == (name, level.players)), None)
     return {
         "action": name,
@@ -348,9 +348,9 @@ def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
     if result.proposal is None:
         at_most = _target(config, before.distance.high)
         sentence = {
-            "in the band": f"{at_most[0].upper()}{at_most[1:]} {sure}.",
-            "not beyond": f"The board does not miss the aim significantly: {at_most} {sure}.",
-            "level not kept": f"No better finalist has a level significantly above {_floor(config)} {sure}.",
+            "within the margin": f"{at_most[0].upper()}{at_most[1:]} {sure}.",
+            "not significant": f"The board does not miss the aim significantly: {at_most} {sure}.",
+            "below the floor": f"No better finalist has a level significantly above {_floor(config)} {sure}.",
             "nothing better": f"No finalist is significantly better than the published board {sure}.",
         }[result.outcome]
         return [sentence, *_level([before]), "Nothing is proposed."]
@@ -414,7 +414,7 @@ def _agreement(config: TuneConfig, judge: str, before: BoardEstimates, after: Bo
         f"in its games, {_target(config, after.distance.high)} after the change; before it, {_lacks(config, before)}"
     )
     levels = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in (before, after)]
-    kept = f", {'' if after.kept else 'not '}significantly above the floor" if config.floor else ""
+    kept = f", {'' if after.above_floor else 'not '}significantly above the floor" if config.floor else ""
     return f"Another player, '{judge}', {says}: {outcome}. Its level changes from {levels[0]} to {levels[1]}{kept}."
 
 

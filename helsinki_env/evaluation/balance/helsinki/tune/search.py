@@ -54,12 +54,12 @@ from helsinki_env.evaluation.balance.helsinki.tune.estimates import (
 
 Array = npt.NDArray[np.float64]
 Open = npt.NDArray[np.bool_]
-SearchOutcome = Literal["in the band", "not beyond", "proposed", "level not kept", "nothing better"]
+SearchOutcome = Literal["within the margin", "not significant", "proposed", "below the floor", "nothing better"]
 """Outcome of a search.
 
-"in the band": the published board meets the aim significantly. "not beyond": it does not miss the aim significantly.
-"proposed": a change is proposed. "level not kept": boards are significantly better, but their levels are not
-significantly above the floor. "nothing better": no board is significantly better."""
+"within the margin": the published board meets the aim significantly. "not significant": it does not miss the aim
+significantly. "proposed": a change is proposed. "below the floor": boards are significantly better, but their levels
+are not significantly above the floor. "nothing better": no board is significantly better."""
 
 _BEAM_WIDTH = 500
 #: Step, in win %, to which distances from the aim are rounded before boards are ranked.
@@ -219,7 +219,7 @@ def search(config: TuneConfig, play: Play) -> BoardSearchResult:
     screens = play("screen", [ScreeningRequest(published, n, games.screen[n]) for n in config.players])
     (screen,) = estimate_boards(config, [published], screens)
     if screen.distance.low == 0:
-        return BoardSearchResult("in the band" if screen.distance.high == 0 else "not beyond", screen)
+        return BoardSearchResult("within the margin" if screen.distance.high == 0 else "not significant", screen)
     objective = Objective.of(config, screen)
     evidence = [EffectModelData(config.free, n) for n in config.players]
     for data, screening in zip(evidence, screens, strict=True):
@@ -234,8 +234,8 @@ def search(config: TuneConfig, play: Play) -> BoardSearchResult:
     requests = [ScreeningRequest(board, n, games.proof[n]) for board in finalists for n in config.players]
     proof = estimate_boards(config, finalists, play("proof", requests))
     better = [one for one in proof[1:] if one.distance.high < proof[0].distance.low]
-    proposal = _choose(config, [one for one in better if one.kept])
-    outcome: SearchOutcome = "proposed" if proposal else "level not kept" if better else "nothing better"
+    proposal = _choose(config, [one for one in better if one.above_floor])
+    outcome: SearchOutcome = "proposed" if proposal else "below the floor" if better else "nothing better"
     return BoardSearchResult(outcome, screen, models, tuple(tried), tuple(proof), proposal)
 
 
