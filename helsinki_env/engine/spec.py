@@ -148,7 +148,6 @@ class GameSpec:
 
     Attributes:
         name: name of the game, in lower case.
-        is_default: whether data without a game name belongs to this game.
         version: version of the game's environment, which increases with any change that an agent could observe.
         config: class of the game's configurations. Its constructor without arguments returns the standard game.
         options: configuration keys that may be changed when an environment is reset.
@@ -223,7 +222,6 @@ class GameSpec:
     hidden_fields: tuple[str, ...] = ()
     hidden_piles: tuple[str, ...] = ()
     setup_options: tuple[SetupOption, ...] = ()
-    is_default: bool = False
     allows_ties: bool = False
     ranks: Callable[[npt.NDArray[np.integer]], npt.NDArray[np.int64]] | None = None
     text: Callable[[], Any] | None = None
@@ -236,6 +234,11 @@ class GameSpec:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle a specification as the registered object itself."""
         return _of_type, (self.config,)
+
+    @property
+    def is_default(self) -> bool:
+        """Whether data without a game name belongs to this game."""
+        return self.name == _games().DEFAULT
 
     @property
     def game(self) -> type[BoardGame]:
@@ -331,43 +334,55 @@ _BY_CONFIG: dict[type[Any], GameSpec] = {}
 _BY_NAME: dict[str, GameSpec] = {}
 
 
+def _games() -> Any:
+    return import_module("helsinki_env.games")
+
+
 @cache
-def _load_games() -> None:
-    """Import the games of the package, each of which registers its specification."""
-    games = import_module("helsinki_env.games")
-    for found in iter_modules(games.__path__):
-        import_module(f"{games.__name__}.{found.name}.game")
+def _bundled_games() -> tuple[str, ...]:
+    """Return the names of the package's games. The module `game` of each registers its specification."""
+    return tuple(found.name for found in iter_modules(_games().__path__))
+
+
+def _load_game(name: object) -> None:
+    """Import a game of the package, if there is one with this name."""
+    if name in _bundled_games():
+        import_module(f"{_games().__name__}.{name}.game")
+
+
+def _load_game_of(config: type[Any]) -> None:
+    _load_game(config.__module__.removeprefix(f"{_games().__name__}.").partition(".")[0])
 
 
 def _of_type(config: type[Any]) -> GameSpec:
-    _load_games()
+    _load_game_of(config)
     return _BY_CONFIG[config]
 
 
 def spec_of(config: object) -> GameSpec:
     """Return the specification for a configuration. Raise ValueError if the object is not a configuration."""
-    if type(config) not in _BY_CONFIG:
-        _load_games()
-    spec = _BY_CONFIG.get(type(config))
+    kind = type(config)
+    if kind not in _BY_CONFIG:
+        _load_game_of(kind)
+    spec = _BY_CONFIG.get(kind)
     if spec is None:
-        kinds = ", ".join(kind.__name__ for kind in _BY_CONFIG)
+        kinds = ", ".join(spec_by_name(name).config.__name__ for name in game_names())
         raise UserError(f"config: found {config!r}, expected the configuration of a game: {kinds}")
     return spec
 
 
 def spec_by_name(name: object) -> GameSpec:
     """Return the specification of the game with a name. Raise ValueError if the name is unknown."""
-    _load_games()
-    if not isinstance(name, str) or name not in _BY_NAME:
+    if not isinstance(name, str) or name not in game_names():
         expected = choices_text(game_names(), name) if isinstance(name, str) else ", ".join(game_names())
         raise UserError(f"game: found {short_repr(name)}, expected {expected}")
+    _load_game(name)
     return _BY_NAME[name]
 
 
 def default_spec() -> GameSpec:
     """Return the specification of the default game, for data that does not name a game."""
-    _load_games()
-    return next(spec for spec in _BY_NAME.values() if spec.is_default)
+    return spec_by_name(_games().DEFAULT)
 
 
 def default_config(**options: Any) -> Any:
@@ -381,8 +396,7 @@ def default_config(**options: Any) -> Any:
 
 def game_names() -> list[str]:
     """Return the sorted names of all registered games."""
-    _load_games()
-    return sorted(_BY_NAME)
+    return sorted({*_bundled_games(), *_BY_NAME})
 
 
 def config_to_dict(config: Any) -> dict[str, Any]:

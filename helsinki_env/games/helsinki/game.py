@@ -124,7 +124,6 @@ def _action_to_string(action: int, config: HelsinkiConfig) -> str:
 
 HELSINKI: GameSpec = GameSpec(
     name="helsinki",
-    is_default=True,
     version=ENV_VERSION,
     config=HelsinkiConfig,
     options=("num_players", "covered", "denied", "dry_roads", "reward"),
