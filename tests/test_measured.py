@@ -105,7 +105,7 @@ def test_another_name_for_the_same_components_is_no_other_file(tmp_path: Path) -
 def test_a_match_with_components_of_ones_own_warns_once(mine: Path) -> None:
     config = HelsinkiConfig(components=mine)
     with pytest.warns(UnmeasuredComponentsWarning, match="^net: .*mine.yaml.*docs/model-card.md lists") as found:
-        play_match(["net", "net+search:2"], config, games=2)
+        play_match(["net", "net:two_players"], config, games=2)
     assert len(found) == 1
     play_match(["net:first", "random"], config, games=2)  # no other warning: it would be an error
 
@@ -234,7 +234,7 @@ def told(*words: str, folder: Path) -> list[str]:
     return [line for line in done.stderr.splitlines() if "arning" in line]
 
 
-@pytest.mark.parametrize("players", ["net,net+search:1", pytest.param("net,random", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("players", ["net,net:first", pytest.param("net,net+search:1", marks=pytest.mark.nightly)])
 def test_simulate_says_it_in_a_line(players: str, mine: Path, tmp_path: Path) -> None:
     words = ("simulate", "--players", players, "--games", "2")
     (line,) = told(*words, "--components", str(mine), folder=tmp_path)
