@@ -15,7 +15,11 @@ from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from tests.test_compliance import GAUNTLET
 
 SOURCE = "round 7 of a beacon"
-pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("same_workers"), pytest.mark.skipif(not JIT, reason="too slow")]
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.usefixtures("same_workers"),
+    pytest.mark.skipif(not JIT, reason="too slow"),
+]
 
 
 @pytest.fixture(scope="module")
