@@ -118,6 +118,15 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
+@pytest.fixture(scope="module")
+def same_workers() -> Iterator[None]:
+    """Play all tournaments of a file in the same worker processes; a new process loads everything again."""
+    from helsinki_env.evaluation.arena.run import reuse_workers
+
+    with reuse_workers():
+        yield
+
+
 def _missing(problem: BaseException | None) -> str | None:
     """Return the missing package of an extra that caused an error; None for other errors."""
     while problem is not None:

@@ -12,8 +12,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from contextvars import Context
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -53,6 +54,8 @@ from helsinki_env.utils.yaml_files import configs_folder
 from tests.games import EACH_GAME, TestedGame
 from tests.support.pausing import environment
 
+pytestmark = pytest.mark.usefixtures("same_workers")
+
 #: Two line-ups of three players, a table of two; chunks of two blocks.
 TABLES = {
     "seed": 3,
@@ -64,13 +67,20 @@ TABLES = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def new_workers() -> Iterator[None]:
+    """Workers that start in the test, where they find its players."""
+    with reuse_workers():
+        yield
+
+
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     return plan_from_dict(TABLES)
 
 
 @pytest.fixture(scope="module")
-def finished(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(plan: Plan, same_workers: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("arena") / "run"
     run_arena(plan, folder, processes=1)
     return folder
@@ -244,7 +254,7 @@ def test_times_stay_known_without_the_chunks(plan: Plan, finished: Path, tmp_pat
 
 
 def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    new_workers: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     source = "from helsinki_env.agents.random import RandomPlayer\nclass Mine(RandomPlayer):\n    name = 'mine'\n"
@@ -839,7 +849,7 @@ def make(argument, config):
 
 
 @pytest.fixture
-def _odd_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _odd_player(new_workers: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "odd"
     info = folder / "odd-1.dist-info"
     info.mkdir(parents=True)
@@ -849,14 +859,19 @@ def _odd_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(folder))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_odd_player")
 def test_processes_wait_for_the_next_tournament_if_they_are_kept(tmp_path: Path) -> None:
     """Then they end; at once if something goes wrong, and with another number of them there are others."""
+    Context().run(check_that_processes_wait, tmp_path)  # the workers of this file are unknown there
+
+
+def check_that_processes_wait(tmp_path: Path) -> None:
     before = set(multiprocessing.active_children())
 
     def played(name: str, processes: int = 1, players: tuple[str, str] = ("random", "greedy"), seed: int = 1) -> bytes:
-        table = {"name": "duel", "players": list(players), "games": 24}
-        plan = plan_from_dict({"tables": [table], "chunk": 8, "seed": seed})
+        table = {"name": "duel", "players": list(players), "games": 12}
+        plan = plan_from_dict({"tables": [table], "chunk": 4, "seed": seed})
         return run_arena(plan, tmp_path / name, processes=processes).read_bytes()
 
     def there() -> set[int | None]:
@@ -1166,9 +1181,9 @@ from helsinki_env.evaluation.arena.run import play_in_processes
 
 def play():
     plan = plan_from_dict({"tables": [{"players": ["random", "greedy"], "games": 4}]})
-    if sys.argv[1] == "run":
+    if "run" in sys.argv[1]:
         run_arena(plan, sys.argv[2], form="jsonl", processes=2)
-    else:
+    if "in_processes" in sys.argv[1]:
         list(play_in_processes(plan, plan.chunks, 1))
     print("played")
 
@@ -1208,6 +1223,5 @@ def test_a_script_from_standard_input_is_told_of_it(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_script_with_a_main_guard_plays(tmp_path: Path) -> None:
-    for how in ("run", "in_processes"):
-        done = run_script(SCRIPT + "if __name__ == '__main__': play()\n", how, tmp_path)
-        assert (done.returncode, done.stdout) == (0, "played\n"), done.stderr
+    done = run_script(SCRIPT + "if __name__ == '__main__': play()\n", "run in_processes", tmp_path)
+    assert (done.returncode, done.stdout) == (0, "played\n"), done.stderr

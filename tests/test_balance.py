@@ -55,6 +55,8 @@ from helsinki_env.utils.files import write_json
 from helsinki_env.utils.yaml_files import find_yaml
 from tests.support.killed import killed_while_it_plays
 
+pytestmark = pytest.mark.usefixtures("same_workers")
+
 TINY: dict[str, Any] = {
     "name": "tiny",
     "seed": 3,
@@ -90,7 +92,7 @@ def test_a_report_on_nothing_says_how_to_play(tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyConfig, Path, dict[str, Any]]:
+def study(same_workers: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyConfig, Path, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("study")
     config = played(folder)
     return config, folder, study_results(config, folder)

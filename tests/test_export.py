@@ -72,12 +72,13 @@ def model(original: Path, tmp_path: Path) -> Path:
 # actions
 
 
-def test_a_model_prefers_what_the_checkpoint_prefers(checkpoint: Path, original: Path) -> None:
+@pytest.mark.parametrize("positions", [2_000, pytest.param(10_000, marks=pytest.mark.nightly)])
+def test_a_model_prefers_what_the_checkpoint_prefers(positions: int, checkpoint: Path, original: Path) -> None:
     seen: list[int] = []
-    agreement = compare_models(checkpoint, original, positions=10_000, seed=1, progress=seen.append)
-    assert agreement.decisions == sum(seen) == 10_000
+    agreement = compare_models(checkpoint, original, positions=positions, seed=1, progress=seen.append)
+    assert agreement.decisions == sum(seen) == positions
     assert agreement.differ == 0
-    assert agreement.ties <= 10
+    assert agreement.ties <= positions // 1000
     assert 0 < agreement.largest < 1e-3
 
 
@@ -168,7 +169,7 @@ sys.meta_path.insert(0, Gone())
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.evaluation.match import play_match
 
-results = play_match([sys.argv[1], "heuristic"], games=20, config=spec_by_name(sys.argv[2]).config(), seed=3)
+results = play_match([sys.argv[1], "heuristic"], games=6, config=spec_by_name(sys.argv[2]).config(), seed=3)
 print(json.dumps([game.tolist() for game in results.decisions]))
 """
 
@@ -183,16 +184,16 @@ def without_pytorch(player: str, game: str = "helsinki") -> list[list[int]]:
 
 def test_a_model_plays_the_same_games_without_pytorch(checkpoint: Path, original: Path) -> None:
     with_pytorch = NetPlayer(TorchModel(load_checkpoint(checkpoint)[0]))
-    expected = play_match([with_pytorch, "heuristic"], games=20, seed=3, threads=2)
+    expected = play_match([with_pytorch, "heuristic"], games=6, seed=3, threads=2)
     assert without_pytorch(f"net:{original}") == [game.tolist() for game in expected.decisions]
-    shared = play_match([NetPlayer(OnnxModel(original)), "heuristic"], games=20, seed=3, threads=2)
+    shared = play_match([NetPlayer(OnnxModel(original)), "heuristic"], games=6, seed=3, threads=2)
     assert [game.tolist() for game in shared.decisions] == [game.tolist() for game in expected.decisions]
 
 
 @pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
 def test_the_bundled_network_plays_the_same_games_without_pytorch(game: str) -> None:
     config = spec_by_name(game).config()
-    expected = play_match(["net", "heuristic"], games=20, config=config, seed=3)
+    expected = play_match(["net", "heuristic"], games=6, config=config, seed=3)
     assert without_pytorch("net", game) == [decisions.tolist() for decisions in expected.decisions]
 
 

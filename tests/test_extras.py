@@ -54,7 +54,7 @@ FREE = [
     "helsinki simulate --players random,greedy --games 4 --out games.jsonl",
     "helsinki replay games.jsonl --record 2 --svg game.svg",
     "helsinki replay games.jsonl --record 2 --html game.html",
-    "helsinki arena --players random,greedy --games 40 --processes 1 --format jsonl --out records",
+    "helsinki arena --players random,greedy --games 4 --processes 1 --format jsonl --out records",
     "helsinki replay records/games.jsonl --record 2 --svg game.svg",
 ]
 

@@ -25,7 +25,7 @@ from helsinki_env.evaluation.rating.report import (
 )
 from tests.support.rankings import simulate
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("same_workers")]
 
 Output = pytest.CaptureFixture[str]
 
@@ -126,7 +126,7 @@ def test_long_names_are_shortened_in_the_middle() -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(same_workers: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which a small tournament was played and written up."""
     path = tmp_path_factory.mktemp("ladder")
     (path / "tiny.yaml").write_text(TINY)
@@ -187,9 +187,13 @@ def test_a_page_is_made_again_from_its_numbers_alone(folder: Path, tmp_path: Pat
     assert "balance.json: provenance.games: found" in capsys.readouterr().err
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
-    "name", ["ladder", *(f"ladder-{of}" for of in ("copenhagen", "generations", "trained", "yardsticks"))]
+    "name",
+    [
+        "ladder",
+        "ladder-copenhagen",
+        *(pytest.param(f"ladder-{of}", marks=pytest.mark.nightly) for of in ("generations", "trained", "yardsticks")),
+    ],
 )
 def test_pages_follow_from_their_numbers_and_say_which_networks_played(name: str) -> None:
     docs = Path(__file__).resolve().parent.parent / "docs"

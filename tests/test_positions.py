@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -245,16 +246,41 @@ def test_the_leaderboard_is_what_its_certificates_say(name: str) -> None:
 # suites that are made
 
 
-@pytest.mark.thorough
-def test_a_killed_run_resumes_and_gives_the_same_bytes_and_a_longer_one_begins_alike(tmp_path: Path) -> None:
+@pytest.fixture
+def tiny(tmp_path: Path) -> Callable[[str, int], list[str]]:
+    """The words of a command that makes a suite, given its folder and the number of its positions."""
     (tmp_path / "tiny.yaml").write_text(TINY)
 
     def words(out: str, positions: int) -> list[str]:
         options = ["--positions", str(positions), "--determinizations", "32", "--processes", "1"]
         return ["evaluate", "suite", "--gauntlet", str(tmp_path / "tiny.yaml"), *options, "--out", str(tmp_path / out)]
 
-    assert main(words("whole", 6)) == 0
-    command = [sys.executable, "-m", "helsinki_env.cli.main", *words("killed", 6)]
+    return words
+
+
+@pytest.mark.thorough
+def test_a_longer_suite_begins_alike_with_positions_that_were_lost(
+    tiny: Callable[[str, int], list[str]], tmp_path: Path
+) -> None:
+    assert main(tiny("suite", 2)) == 0
+    before = Suite.read(tmp_path / "suite" / "tiny.json")
+    assert len(before.positions) == 2
+    (tmp_path / "suite" / "values" / "00001.json").unlink()
+    assert main(tiny("suite", 3)) == 0
+    after = Suite.read(tmp_path / "suite" / "tiny.json")
+    assert len(after.positions) == 3
+    for one, again in zip(before.positions, after.positions[:2], strict=True):
+        assert again.record == one.record
+        np.testing.assert_array_equal(again.first, one.first)
+        np.testing.assert_array_equal(again.second, one.second)
+
+
+@pytest.mark.nightly
+def test_a_killed_run_resumes_and_gives_the_same_bytes_and_a_longer_one_begins_alike(
+    tiny: Callable[[str, int], list[str]], tmp_path: Path
+) -> None:
+    assert main(tiny("whole", 6)) == 0
+    command = [sys.executable, "-m", "helsinki_env.cli.main", *tiny("killed", 6)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + PATIENCE
         while not list((tmp_path / "killed" / "values").glob("0*.json")):
@@ -263,11 +289,11 @@ def test_a_killed_run_resumes_and_gives_the_same_bytes_and_a_longer_one_begins_a
             time.sleep(0.002)
         os.kill(process.pid, signal.SIGKILL)
     assert len(list((tmp_path / "killed" / "values").glob("0*.json"))) < 6
-    assert main(words("killed", 6)) == 0
+    assert main(tiny("killed", 6)) == 0
     whole, killed = (tmp_path / name / "tiny.json" for name in ("whole", "killed"))
     assert whole.read_bytes() == killed.read_bytes()
     before = Suite.read(whole)
-    assert main(words("whole", 8)) == 0
+    assert main(tiny("whole", 8)) == 0
     after = Suite.read(whole)
     assert [one.record for one in after.positions[:6]] == [one.record for one in before.positions]
     np.testing.assert_array_equal(after.positions[5].first, before.positions[5].first)

@@ -359,8 +359,17 @@ def test_what_a_program_has_begun_ends_with_it_wherever_it_is(how: str, tmp_path
 
 @linux
 @pytest.mark.thorough
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("how", ["session", "tree"])
+@pytest.mark.parametrize(
+    ("how", "number"),
+    [
+        ("session", signal.SIGTERM),
+        ("tree", signal.SIGINT),
+        ("tree", signal.SIGKILL),
+        pytest.param("session", signal.SIGINT, marks=pytest.mark.nightly),
+        pytest.param("session", signal.SIGKILL, marks=pytest.mark.nightly),
+        pytest.param("tree", signal.SIGTERM, marks=pytest.mark.nightly),
+    ],
+)
 def test_what_a_program_has_begun_ends_when_the_command_is_stopped(how: str, number: int, tmp_path: Path) -> None:
     notes, script = tmp_path / "pids", tmp_path / "breeder.py"
     script.write_text(BREEDER.replace("print(json", 'message["type"] == "decide" and time.sleep(600); print(json'))

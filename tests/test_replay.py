@@ -26,7 +26,7 @@ from helsinki_env.evaluation.play import DisabledActions, deal_seeds, play_games
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("same_workers")]
 
 GAMES = 12 if JIT else 2
 

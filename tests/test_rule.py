@@ -161,6 +161,7 @@ def test_every_process_finds_the_machine_code_of_its_game_and_of_its_version(tmp
     assert play("doubling", "adding") == ["6 1", "10 1"], "edited: five decisions by fours, and compiled anew"
 
 
+@pytest.mark.thorough
 def test_what_was_typed_in_is_played_by_no_other_process() -> None:
     """A game that was typed in has no file by which another process could tell that it plays by other rules."""
     typed = """

@@ -15,11 +15,15 @@ from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from tests.test_compliance import GAUNTLET
 
 SOURCE = "round 7 of a beacon"
-pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.usefixtures("same_workers"),
+    pytest.mark.skipif(not JIT, reason="too slow"),
+]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(same_workers: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A gauntlet with its reference ratings, and a sealed run of `greedy`."""
     folder = tmp_path_factory.mktemp("sealed")
     gauntlet = str(folder / "tiny.yaml")

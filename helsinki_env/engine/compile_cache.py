@@ -269,6 +269,9 @@ class KernelCache(NullCache):  # pragma: no cover  # coverage is measured withou
         enclosed = [cell.cell_contents for cell in function.__closure__ or ()]
         generated = function.__globals__.get("__generated_from__", "")
         source = _digest_of(source_of(function)), generated and generated[1]
+        # Numba loads its whole library, SciPy's linear algebra included, before it reads compiled code, which takes a
+        # third of the start of a process. The project's kernels do not call that library once they are compiled.
+        self.is_ours = is_project_file(source_of(function))
         self.identity = (self.name, source, code.co_code, dumps(enclosed) if enclosed else b"")
 
     @property
@@ -285,7 +288,8 @@ class KernelCache(NullCache):  # pragma: no cover  # coverage is measured withou
 
     def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
         """Return the cached code for a signature, or None if there is no usable file."""
-        target_context.refresh()
+        if not self.is_ours:
+            target_context.refresh()
         path = self.path(signature, target_context.codegen())
         found = self._read(path, signature, target_context)
         if found is None and self.claims.claim(path):
