@@ -397,6 +397,9 @@ def test_commands_save_where_there_are_no_locks(
 @pytest.mark.parametrize(
     "code", [CODES[0], *(pytest.param(code, marks=pytest.mark.nightly) for code in CODES[1:3])], ids=errno.errorcode.get
 )
+@pytest.mark.parametrize(
+    "without_locks", ["every", pytest.param("flock", marks=pytest.mark.nightly)], indirect=True
+)  # SQLite needs the locks of `fcntl`
 def test_tables_are_kept_where_there_are_no_locks(
     code: int, without_locks: Callable[[int], dict[str, str]], tmp_path: Path
 ) -> None:

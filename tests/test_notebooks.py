@@ -15,14 +15,12 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("nbclient", reason="needs the extra notebooks")
-
 from helsinki_env.engine.kernel import JIT
 from tests.support.notebooks import FOLDER, NOTEBOOKS, read, run, texts
 
 pytestmark = [
     pytest.mark.skipif(find_spec(package) is None, reason=f"needs the extra {extra}")
-    for extra, package in (("stats", "matplotlib"), ("onnx", "onnxscript"))
+    for extra, package in (("notebooks", "nbclient"), ("stats", "matplotlib"), ("onnx", "onnxscript"))
 ]
 
 ROOT = FOLDER.parent

@@ -8,6 +8,7 @@ import multiprocessing
 import random
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +60,24 @@ def play_badly(server: Server, game: str, seed: int = 3) -> str:
     return table
 
 
+@cache
+def net_for(config: Any) -> Any:
+    return make_player("net", config)
+
+
 def evaluate(one: Any, action: int) -> Any:
     observation, mask, _ = one.table.question()
-    net = make_player("net", one.table.config)
+    net = net_for(one.table.config)
     return evaluate_actions(net, one.table.config, observation, mask, np.zeros(1, np.uint64), np.array([action]))[0]
+
+
+@pytest.fixture(scope="module")
+def examined(server: Server) -> str:
+    """The table of a finished game, once its mistakes have become exercises."""
+    table = play_badly(server, "copenhagen", seed=11)
+    while server.ask("GET", "/api/practice")[1]["left"]:
+        time.sleep(0.05)
+    return table
 
 
 @EACH_GAME
@@ -110,13 +125,7 @@ def test_a_mistake_is_asked_again_graded_and_planned(
     store.close()
 
 
-def test_intervals_grow_with_each_correct_answer(server: Server, data: Path) -> None:
-    play_badly(server, "helsinki", seed=6)
-    server.ask("GET", "/api/practice")
-    for _ in range(600):
-        if server.ask("GET", "/api/practice")[1]["left"] == 0:
-            break
-        time.sleep(0.05)
+def test_intervals_grow_with_each_correct_answer(examined: str, data: Path) -> None:
     store = TableStore(data)
     exercises = Exercises(store, None)  # type: ignore[arg-type]
     exercise = exercises.next()
@@ -246,12 +255,7 @@ def test_a_message_while_an_answer_is_graded_is_an_error_and_ends_no_process(tmp
     in_thread(answered())
 
 
-def test_an_answer_that_cannot_be_saved_is_an_error(server: Server, data: Path) -> None:
-    play_badly(server, "helsinki", seed=8)
-    server.ask("GET", "/api/practice")
-    while server.ask("GET", "/api/practice")[1]["left"]:
-        time.sleep(0.05)
-
+def test_an_answer_that_cannot_be_saved_is_an_error(examined: str, data: Path) -> None:
     async def answered() -> None:
         store, pool, sent = TableStore(data), PlayerPool(), list[str]()
         exercises = Exercises(store, pool)
@@ -276,12 +280,8 @@ def test_an_answer_that_cannot_be_saved_is_an_error(server: Server, data: Path) 
     in_thread(answered())
 
 
-def test_an_exercise_stays_after_its_table_is_deleted(server: Server, data: Path) -> None:
-    table = play_badly(server, "copenhagen", seed=11)
-    for _ in range(600):
-        if server.ask("GET", "/api/practice")[1]["left"] == 0:
-            break
-        time.sleep(0.05)
+def test_an_exercise_stays_after_its_table_is_deleted(server: Server, examined: str) -> None:
     total = server.ask("GET", "/api/practice")[1]["total"]
-    assert server.ask("DELETE", f"/api/tables/{table}")[0] == 200
+    assert total
+    assert server.ask("DELETE", f"/api/tables/{examined}")[0] == 200
     assert server.ask("GET", "/api/practice")[1]["total"] == total

@@ -375,9 +375,8 @@ def test_the_page_of_a_table_is_there_as_long_as_the_table(server: Server) -> No
     assert server.ask("GET", f"/tables/{name}")[0] == 404
 
 
-@pytest.mark.parametrize("what", ["tables", "records", "tournaments"])
-def test_lists_are_sent_in_parts(what: str, tmp_path: Path) -> None:
-    def listed(query: str = "") -> tuple[list[Any], int]:
+def test_lists_are_sent_in_parts(tmp_path: Path) -> None:
+    def listed(what: str, query: str = "") -> tuple[list[Any], int]:
         status, found, headers = running.ask("GET", f"/api/{what}{query}")
         assert status == 200, found
         return [one[what[:-1]] for one in found], int(headers["x-total-count"])
@@ -385,21 +384,19 @@ def test_lists_are_sent_in_parts(what: str, tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         record = next(play_match(["random", "random"], games=2, seed=5).records()).to_json()
         for _ in range(7):
-            if what == "tables":
-                running.make("human", "human")
-            elif what == "records":
-                assert running.ask("POST", "/api/records", record.encode())[0] == 201
-            else:
-                made = running.ask("POST", "/api/tournaments", {"players": ["random", "greedy"], "games": 10})
-                assert made[0] == 201, made
-        names, total = listed()
-        assert (len(names), total) == (7, 7)
-        assert listed("?limit=3") == (names[:3], 7)
-        assert listed("?offset=3&limit=3") == (names[3:6], 7)
-        assert listed("?offset=6") == (names[6:], 7)
-        assert listed("?offset=100") == ([], 7)
-        for query in ("limit=0", "limit=10001", "offset=-1", f"offset={2**31}", "offset=a", f"limit={'9' * 500}"):
-            assert running.ask("GET", f"/api/{what}?{query}")[0] == 422
+            running.make("human", "human")
+            assert running.ask("POST", "/api/records", record.encode())[0] == 201
+            made = running.ask("POST", "/api/tournaments", {"players": ["random", "greedy"], "games": 10})
+            assert made[0] == 201, made
+        for what in ("tables", "records", "tournaments"):
+            names, total = listed(what)
+            assert (len(names), total) == (7, 7)
+            assert listed(what, "?limit=3") == (names[:3], 7)
+            assert listed(what, "?offset=3&limit=3") == (names[3:6], 7)
+            assert listed(what, "?offset=6") == (names[6:], 7)
+            assert listed(what, "?offset=100") == ([], 7)
+            for query in ("limit=0", "limit=10001", "offset=-1", f"offset={2**31}", "offset=a", f"limit={'9' * 500}"):
+                assert running.ask("GET", f"/api/{what}?{query}")[0] == 422
 
 
 def test_foreign_hosts_pages_and_huge_bodies_are_turned_away(server: Server) -> None:
@@ -535,25 +532,22 @@ def test_names_are_text_and_nothing_else(server: Server) -> None:
 # -- other machines ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-def test_another_address_demands_the_token_that_is_printed(tmp_path: Path) -> None:
-    with serving(tmp_path, "--host", "0.0.0.0") as running:
-        assert "#token=" in running.page
-        token = running.page.partition("#token=")[2]
-        assert running.ask("GET", "/")[0] in (200, 404)
-        for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": token}):
-            status, answer, _ = running.ask("GET", "/api/tables", headers=headers)
-            assert (status, "token" in answer["error"]) == (401, True)
-        known = {"authorization": f"Bearer {token}"}
-        assert running.ask("GET", "/api/tables", headers=known)[0] == 200
-        made = running.ask("POST", "/api/tables", {"chairs": _CHAIRS}, known)[1]
-        with seated(running, made["table"]) as (_, refused):
-            assert refused["type"] == "refused"
-        assert token not in "".join(map(str, made.values()))
+def check_token(running: Server) -> None:
+    assert "#token=" in running.page
+    token = running.page.partition("#token=")[2]
+    for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": token}):
+        status, answer, _ = running.ask("GET", "/api/tables", headers=headers)
+        assert (status, "token" in answer["error"]) == (401, True)
+    known = {"authorization": f"Bearer {token}"}
+    assert running.ask("GET", "/api/tables", headers=known)[0] == 200
+    made = running.ask("POST", "/api/tables", {"chairs": _CHAIRS}, known)[1]
+    with seated(running, made["table"]) as (_, refused):
+        assert refused["type"] == "refused"
+    assert token not in "".join(map(str, made.values()))
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_an_address_is_printed_that_a_browser_can_open(host: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("host", ["0.0.0.0", pytest.param("::", marks=pytest.mark.thorough)])
+def test_another_address_is_printed_and_demands_the_token(host: str, tmp_path: Path) -> None:
     if host == "::" and not socket.has_dualstack_ipv6():
         pytest.skip("this machine has no IPv6")
     with serving(tmp_path, "--host", host) as running:
@@ -564,6 +558,7 @@ def test_an_address_is_printed_that_a_browser_can_open(host: str, tmp_path: Path
         assert others.startswith("From other machines: http://")
         assert urlsplit(others.split()[-1]).hostname not in (host, None)
         assert running.page.rpartition("#")[2] == others.strip().rpartition("#")[2]
+        check_token(running)
 
 
 # -- limits -------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,10 +29,8 @@ SUPPORTED = [
 ]
 OURS = "{}.{}".format(*sys.version_info[:2])
 #: The lowest and the highest version with every change, those between them nightly.
-VERSIONS = [
-    pytest.param(version, marks=[] if version in (SUPPORTED[0], SUPPORTED[-1]) else [pytest.mark.nightly])
-    for version in SUPPORTED
-]
+BETWEEN = SUPPORTED[1:-1]
+VERSIONS = [pytest.param(version, marks=[pytest.mark.nightly] if version in BETWEEN else []) for version in SUPPORTED]
 PLAY = """
 from importlib.util import find_spec
 from pathlib import Path
@@ -145,6 +144,27 @@ def test_the_wheel_plays_the_same_games(version: str, built: Path, installed: Pa
     written = json.loads(golden.SIGNATURE.read_text(encoding="utf-8"))["groups"]
     name = f"digest of the first {golden.FIRST}"
     assert found["digests"] == {group: written[group][name] for group in written}
+
+
+def simulated(scripts: Path, folder: Path) -> list[Any]:
+    """The decisions of games of the smaller game, played by the command."""
+    words = ("simulate", "--game", "copenhagen", "--players", "random", "--games", "2", "--out", "games.jsonl")
+    run(scripts / "helsinki", *words, folder=folder)
+    return [json.loads(line) for line in (folder / "games.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("version", BETWEEN)
+def test_the_wheel_simulates_the_same_games(version: str, built: Path, installed: Path, tmp_path: Path) -> None:
+    """Versions between the lowest and the highest: the kernels of one game, the same records."""
+    program = interpreter(version)
+    if program is None:
+        pytest.skip(f"Python {version} is not installed")
+    folders = [tmp_path / "usual", tmp_path / "other"]
+    for folder in folders:
+        folder.mkdir()
+    expected = simulated(installed, folders[0])
+    assert len(expected) == 2
+    assert simulated(install(program, built, tmp_path), folders[1]) == expected
 
 
 def test_the_wheel_plays_a_game_from_python(installed: Path, tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ version() {
 build() {
     rm -rf "$out/dist" "$out/tools"
     "$python" -m build --outdir "$out/dist" .
-    "$python" -m venv "$out/tools"
-    "$out/tools/bin/pip" install -q twine
+    "$python" -m venv --without-pip "$out/tools"
+    "$python" -m pip --python "$out/tools/bin/python" install -q twine
     "$out/tools/bin/twine" check --strict "$out"/dist/*
 }
 

@@ -215,7 +215,10 @@ class TableSession:
         self._send_clocks(self.pages)
 
     def _show(self, page: PageConnection) -> None:
-        """Send a page the changes since its last view."""
+        """Send a page the changes since its last view; an assistant reads the table itself and is only notified."""
+        if page.is_assistant:
+            page.send_text("")
+            return
         before, after = page.shown, self._view(page)
         if before == after:
             return

@@ -13,9 +13,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbclient import NotebookClient
-
 __all__ = ["FOLDER", "NOTEBOOKS", "read", "run", "texts"]
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
@@ -28,6 +25,8 @@ _COMPILING = re.compile(r"helsinki-env: compiling .*\n?")
 
 def read(path: Path) -> Notebook:
     """Return a notebook as it is on disk."""
+    import nbformat  # slow to import
+
     return nbformat.read(path, as_version=4)
 
 
@@ -37,6 +36,8 @@ def run(path: Path, folder: Path, seconds: int = 500) -> Notebook:
     Raises:
         nbclient.exceptions.CellExecutionError: if a cell raises; the message shows the cell and the error.
     """
+    from nbclient import NotebookClient
+
     notebook = read(path)
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -83,6 +84,8 @@ def texts(notebook: Notebook) -> list[tuple[str, str]]:
 
 def main(names: list[str]) -> None:
     """Run notebooks and rewrite their outputs."""
+    import nbformat
+
     for path in [FOLDER / name for name in names] or NOTEBOOKS:
         with tempfile.TemporaryDirectory() as folder:
             notebook = run(path, Path(folder))
