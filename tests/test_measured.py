@@ -234,6 +234,7 @@ def told(*words: str, folder: Path) -> list[str]:
     return [line for line in done.stderr.splitlines() if "arning" in line]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("players", ["net,net:first", pytest.param("net,net+search:1", marks=pytest.mark.nightly)])
 def test_simulate_says_it_in_a_line(
     players: str, mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

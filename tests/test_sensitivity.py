@@ -123,6 +123,7 @@ tables:
 """
 
 
+@pytest.mark.thorough
 def test_the_command_finds_a_planted_dependence(tmp_path: Path) -> None:
     strong = written(tmp_path, "base: default\nfact: a test\nreason: a test\nactions: {two_points: {strength: 9}}\n")
     file = tmp_path / "planted.yaml"
