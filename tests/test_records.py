@@ -24,7 +24,7 @@ from helsinki_env.evaluation.match import play_match
 from helsinki_env.records import Record, initial_game, replay, replay_steps
 from helsinki_env.records.animation import make_animation, page
 from helsinki_env.web.store import TableStore
-from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, GAMES, TestedGame
+from tests.games import EACH_GAME, GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import ROOT, Server, decide_first, seated, serving, until
 
 pytestmark = pytest.mark.thorough
