@@ -24,7 +24,7 @@ from helsinki_env.evaluation.match import play_match
 from helsinki_env.records import Record, initial_game, replay, replay_steps
 from helsinki_env.records.animation import make_animation, page
 from helsinki_env.web.store import TableStore
-from tests.games import EACH_GAME, GAMES, TestedGame
+from tests.games import EACH_GAME, GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import ROOT, Server, decide_first, seated, serving, until
 
 pytestmark = pytest.mark.thorough
@@ -362,7 +362,7 @@ def table_of(data: Path, name: str) -> Any:
         store.close()
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_a_game_is_played_on_from_any_decision_and_survives_being_killed(game: TestedGame, tmp_path: Path) -> None:
     record = played(game)
     expected = [one for one, _ in replay_steps(record)]
