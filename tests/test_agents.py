@@ -36,10 +36,10 @@ PLAYERS = ["random", "greedy", "heuristic", *SEARCHING]
 
 
 def marks(name: str, config: Any) -> list[pytest.MarkDecorator]:
-    """Records of another component file compile again, for players that search much longer."""
+    """For records of another component file, all is compiled again: one player tests them, all players nightly."""
     if config.components != "alternative":
         return []
-    return [pytest.mark.nightly if name in SEARCHING else pytest.mark.thorough]
+    return [pytest.mark.thorough if name == "heuristic" else pytest.mark.nightly]
 
 
 EACH_PLAYER = [
@@ -286,7 +286,7 @@ def test_how_long_one_thinks_beside_another_can_be_measured() -> None:
         ("greedy", "random", HelsinkiConfig(num_players=4, dry_roads=True), 0.95),
         pytest.param(
             *("greedy", "random", HelsinkiConfig(covered="first_game", components="alternative"), 0.95),
-            marks=pytest.mark.thorough,
+            marks=pytest.mark.nightly,
         ),
         ("greedy", "random", CopenhagenConfig(), 0.95),
         ("heuristic", "greedy", CopenhagenConfig(), 0.85),

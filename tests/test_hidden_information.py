@@ -26,7 +26,7 @@ from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.games.helsinki import notation
-from tests.games import EACH_GAME, EACH_LAYOUT, EACH_LAYOUT_SEARCHED, TestedGame
+from tests.games import EACH_GAME, EACH_LAYOUT, TestedGame
 from tests.oracles.helsinki import ReferenceGame
 from tests.support import policies, positions
 from tests.support.agreement import random_config
@@ -166,7 +166,7 @@ def players_of(components: str, folder: Path) -> list[Player]:
     return [*players, NetPlayer(TorchModel(network), config, "net, drawing", sample=True)]
 
 
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_hidden_cards_change_no_player_s_choice(components: str, tmp_path: Path) -> None:
     players = players_of(components, tmp_path)
     asked, differed = 0, 0
@@ -268,7 +268,7 @@ def test_no_simple_player_s_choice_depends_on_what_is_hidden(game: TestedGame, n
     check_choices(game, name)
 
 
-@EACH_LAYOUT_SEARCHED
+@EACH_LAYOUT
 @pytest.mark.parametrize("name", ["mc:8", "ismcts:8"])
 def test_no_player_s_choice_depends_on_what_is_hidden(game: TestedGame, name: str) -> None:
     if not JIT:

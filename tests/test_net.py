@@ -139,7 +139,7 @@ def assert_same(one: AfterstateBatch, other: AfterstateBatch) -> None:
 # inputs: choices
 
 
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_every_legal_decision_is_a_choice_and_the_heuristic_advises(components: str) -> None:
     config = HelsinkiConfig(components=components)
     observation, mask = rows(600, components)
@@ -384,7 +384,7 @@ def drawn_slots(game: HelsinkiGame, action: int) -> set[int]:
     return {token, (token + 7) % 8}
 
 
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_a_choice_stands_for_the_end_of_the_turn_that_it_leads_to(components: str) -> None:
     """Carried out once more with the rules alone: hidden cards dealt as the writer does, the heuristic goes on."""
     config = HelsinkiConfig(components=components)
@@ -594,7 +594,7 @@ def test_a_network_of_bad_sizes_is_refused() -> None:
 
 
 @pytest.mark.parametrize("sample", [False, True])
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_decisions_are_legal_and_depend_on_their_row_alone(components: str, sample: bool) -> None:
     observation, mask = rows(500, components)
     player = NetPlayer(
