@@ -49,7 +49,7 @@ def _observe_in_parts(tables, states, out, lanes):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("wide", marks=pytest.mark.thorough), *(name for name in DRAWN if name != "wide")]
+    "name", [name if name in ("helsinki", "copenhagen") else pytest.param(name, marks=pytest.mark.thorough) for name in DRAWN]
 )
 def test_lanes_write_an_observation_together(name: str) -> None:
     config, episodes = DRAWN[name]
@@ -69,6 +69,7 @@ def _loop_of(word: Any) -> Any:
     return numba.njit(vectors.FALLBACK_LOOPS[word])
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="without the compiler there are no loops")
 def test_a_loop_says_what_its_word_says() -> None:
     rng = np.random.default_rng(1)
@@ -126,7 +127,7 @@ def test_a_slide_by_a_loop_is_a_slide() -> None:
 @needs_extra
 @pytest.mark.skipif(not JIT, reason="nothing is compiled without the compiler")
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["helsinki", "copenhagen", "a stranger"])
+@pytest.mark.parametrize("name", [pytest.param("helsinki", marks=pytest.mark.nightly), "copenhagen", "a stranger"])
 def test_kernels_of_a_card_need_no_stack_and_round_as_a_processor(name: str) -> None:
     from tests.support.cards import Asked, compiled_for_hopper
 

@@ -34,7 +34,7 @@ CONFIGS = (
 NUMBERS = range(10 if JIT else 1)
 COPENHAGEN = GAMES[1]
 #: Its records are of a further layout.
-FURTHER = pytest.param(CONFIGS[2].replace(components="alternative"), marks=pytest.mark.thorough)
+FURTHER = pytest.param(CONFIGS[2].replace(components="alternative"), marks=pytest.mark.nightly)
 EACH_CONFIG = pytest.mark.parametrize(
     "config", [*CONFIGS, COPENHAGEN.configs[1], FURTHER], ids=["two", "three", "four", "copenhagen", "further"]
 )

@@ -24,6 +24,7 @@ from tests.support.blocks import ROOT
 CONFIGS = [pytest.param(HelsinkiConfig(3), id="helsinki"), pytest.param(CopenhagenConfig(2), id="copenhagen")]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="too slow")
 @pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
 def test_no_value_of_a_record_crashes_or_hangs_what_takes_it(game: str) -> None:
