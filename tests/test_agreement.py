@@ -85,7 +85,7 @@ def test_whole_games_agree(kind: str, components: str) -> None:
 def test_turns_after_built_positions_agree_and_everything_rare_occurs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    seen = run_batch("built", range(600 if JIT else 90), search_every=10 if JIT else 20)
+    seen = run_batch("built", range(480 if JIT else 90), search_every=10 if JIT else 20)
     with capsys.disabled():
         print(f"\n{table(seen, LEAST)}")
     assert not too_rare(seen, RARE, LEAST)
