@@ -35,15 +35,13 @@ SEARCHING = ["mc:8", "ismcts:8"] if JIT else []
 PLAYERS = ["random", "greedy", "heuristic", *SEARCHING]
 
 
-def marks(name: str, config: Any) -> list[pytest.MarkDecorator]:
-    """For records of another component file, all is compiled again: one player tests them, all players nightly."""
-    if config.components != "alternative":
-        return []
-    return [pytest.mark.thorough if name == "heuristic" else pytest.mark.nightly]
+def marks(config: Any) -> list[pytest.MarkDecorator]:
+    """For records of another component file, each player is compiled again."""
+    return [pytest.mark.nightly] if config.components == "alternative" else []
 
 
 EACH_PLAYER = [
-    pytest.param(name, one, marks=marks(name, one))
+    pytest.param(name, one, marks=marks(one))
     for one in CONFIGS
     for name in PLAYERS
     if name not in SEARCHING or isinstance(one, HelsinkiConfig)

@@ -129,11 +129,7 @@ def test_imports_point_down() -> None:
 @pytest.mark.parametrize("game", sorted(p.name for p in (ROOT / "helsinki_env" / "games").iterdir() if p.is_dir()))
 def test_a_game_knows_no_other(game: str) -> None:
     for path in (ROOT / "helsinki_env" / "games" / game).rglob("*.py"):
-        others = [
-            t
-            for t in imports(text_of(path))
-            if t.startswith("helsinki_env.games.") and t.split(".")[2] != game
-        ]
+        others = [t for t in imports(text_of(path)) if t.startswith("helsinki_env.games.") and t.split(".")[2] != game]
         assert others == [], name_of(path)
 
 

@@ -69,7 +69,9 @@ CHOICES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 
 def played_games(name: str) -> list[list[int]]:
     """The decisions of a few matches of both games."""
-    matches = [play_match([name, "greedy"], config, games=2, seed=3) for config in (HelsinkiConfig(), CopenhagenConfig())]
+    matches = [
+        play_match([name, "greedy"], config, games=2, seed=3) for config in (HelsinkiConfig(), CopenhagenConfig())
+    ]
     return [game.tolist() for match in matches for game in match.decisions]
 
 
