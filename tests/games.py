@@ -32,7 +32,6 @@ from tests.support import positions
 __all__ = [
     "EACH_GAME",
     "EACH_LAYOUT",
-    "EACH_LAYOUT_SEARCHED",
     "GAMES",
     "ONE_GAME_OR_EACH_NIGHTLY",
     "TestedGame",
@@ -134,14 +133,8 @@ _FURTHER = replace(
     built=_further_layout,
 )
 EACH_GAME = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
-#: The same and, thorough, a further layout of records, for which each player is compiled again.
+#: The same and, nightly, a further layout of records, for which rules and players are compiled again.
 EACH_LAYOUT = pytest.mark.parametrize(
-    "game",
-    [*GAMES, pytest.param(_FURTHER, marks=pytest.mark.thorough)],
-    ids=[*(game.name for game in GAMES), "further layout"],
-)
-#: For search players, which compile longest: the further layout is nightly.
-EACH_LAYOUT_SEARCHED = pytest.mark.parametrize(
     "game",
     [*GAMES, pytest.param(_FURTHER, marks=pytest.mark.nightly)],
     ids=[*(game.name for game in GAMES), "further layout"],

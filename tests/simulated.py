@@ -1,12 +1,15 @@
 """Play a few games in numba-cuda's simulator and on the CPU, and compare them.
 
-Run by `tests/test_cuda.py` with NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1: `python -m tests.simulated GAME`.
+Run by `tests/test_cuda.py` with NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1: `python -m tests.simulated GAME FILE`.
+`near_an_end` finds the state in FILE; it takes much less time with the compiler.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,13 +21,19 @@ from tests.support.cards import Simulated
 
 GAMES = 3
 #: Simulated steps before and after the end of the first game.
-BEFORE, AFTER = 4, 3
+BEFORE, AFTER = 2, 2
 
 
-def near_an_end(env: GameTorchEnv) -> dict[str, torch.Tensor]:
+def three_games(game: str) -> GameTorchEnv:
+    """Games on the CPU with varied player counts."""
+    spec = spec_by_name(game)
+    return GameTorchEnv(GAMES, spec.config(), "cpu", spec.episodes(num_players=(2, 3, 4)))
+
+
+def near_an_end(env: GameTorchEnv) -> dict[str, Any]:
     """Play until a game ends, and return the state some steps before."""
     env.reset(seed=1)
-    states: list[dict[str, torch.Tensor]] = []
+    states: list[dict[str, Any]] = []
     while not env.memory.ended.any():
         states = [*states[-BEFORE + 1 :], env.get_state()]
         env.step(env.sample())
@@ -38,15 +47,13 @@ def differing(one: GameTorchEnv, other: GameTorchEnv) -> list[str]:
     ]
 
 
-def main(game: str) -> None:
+def main(game: str, file: Path) -> None:
     """Play and compare games from the beginning and around an end."""
-    spec = spec_by_name(game)
-    config, episodes = spec.config(), spec.episodes(num_players=(2, 3, 4))
-    one, other = envs = [GameTorchEnv(GAMES, config, "cpu", episodes) for _ in range(2)]
+    one, other = envs = [three_games(game) for _ in range(2)]
     other._backend = Simulated(other)
-    near = near_an_end(GameTorchEnv(GAMES, config, "cpu", episodes))
+    near = torch.load(file, weights_only=False)
     endings = 0
-    for state, steps in ((None, 3), (near, BEFORE + AFTER)):
+    for state, steps in ((None, 2), (near, BEFORE + AFTER)):
         for env in envs:
             env.reset(seed=1) if state is None else env.set_state(state)
             env.memory.ended.zero_(), env.memory.rewards.zero_()
@@ -75,4 +82,4 @@ def main(game: str) -> None:
 if __name__ == "__main__":
     np.seterr(over="ignore")
     warnings.simplefilter("ignore", RuntimeWarning)  # integers wrap around, and each thread has settings of its own
-    main(sys.argv[1])
+    main(sys.argv[1], Path(sys.argv[2]))

@@ -35,15 +35,13 @@ SEARCHING = ["mc:8", "ismcts:8"] if JIT else []
 PLAYERS = ["random", "greedy", "heuristic", *SEARCHING]
 
 
-def marks(name: str, config: Any) -> list[pytest.MarkDecorator]:
-    """Records of another component file compile again, for players that search much longer."""
-    if config.components != "alternative":
-        return []
-    return [pytest.mark.nightly if name in SEARCHING else pytest.mark.thorough]
+def marks(config: Any) -> list[pytest.MarkDecorator]:
+    """For records of another component file, each player is compiled again."""
+    return [pytest.mark.nightly] if config.components == "alternative" else []
 
 
 EACH_PLAYER = [
-    pytest.param(name, one, marks=marks(name, one))
+    pytest.param(name, one, marks=marks(one))
     for one in CONFIGS
     for name in PLAYERS
     if name not in SEARCHING or isinstance(one, HelsinkiConfig)
@@ -286,7 +284,7 @@ def test_how_long_one_thinks_beside_another_can_be_measured() -> None:
         ("greedy", "random", HelsinkiConfig(num_players=4, dry_roads=True), 0.95),
         pytest.param(
             *("greedy", "random", HelsinkiConfig(covered="first_game", components="alternative"), 0.95),
-            marks=pytest.mark.thorough,
+            marks=pytest.mark.nightly,
         ),
         ("greedy", "random", CopenhagenConfig(), 0.95),
         ("heuristic", "greedy", CopenhagenConfig(), 0.85),

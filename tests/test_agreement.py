@@ -77,7 +77,7 @@ def test_any_built_position_agrees(components: str, number: int, theme: str, cho
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 @pytest.mark.parametrize("kind", ["random", "rich"])
 def test_whole_games_agree(kind: str, components: str) -> None:
-    seen = run_batch(kind, range(max(2, int(25 * SCALE))), search_every=15, components=lambda _: components)
+    seen = run_batch(kind, range(max(2, int(12 * SCALE))), search_every=15, components=lambda _: components)
     assert seen["game over"] >= 2
 
 
@@ -85,7 +85,7 @@ def test_whole_games_agree(kind: str, components: str) -> None:
 def test_turns_after_built_positions_agree_and_everything_rare_occurs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    seen = run_batch("built", range(600 if JIT else 90), search_every=5 if JIT else 20)
+    seen = run_batch("built", range(480 if JIT else 90), search_every=10 if JIT else 20)
     with capsys.disabled():
         print(f"\n{table(seen, LEAST)}")
     assert not too_rare(seen, RARE, LEAST)

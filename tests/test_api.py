@@ -27,7 +27,7 @@ from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.helsinki import notation, observation
-from tests.games import EACH_GAME, TestedGame
+from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 
 # PettingZoo expects plain arrays and says so for dicts, although it recommends them for action masks.
 DICT_WARNINGS = {
@@ -170,7 +170,7 @@ def test_the_mask_is_in_the_info_of_one_game_through_gymnasiums_vectors(game: Te
 
 
 @pytest.mark.thorough
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_processes_that_are_spawned_find_the_environments_by_the_name_with_the_module(game: TestedGame) -> None:
     env = gymnasium.make_vec(
         f"helsinki_env:{game.seat_id}",

@@ -338,8 +338,8 @@ precision: float32
 matchups: [{players: [2, 3], denied: [0, 3]}]
 network: {width: 32, seat: 16, seat_hidden: 16, blocks: 1}
 ppo: {total_timesteps: 900, num_envs: 12, num_steps: 16, fixed_opponent_fraction: 0.25, minibatch_size: 96}
-promotion: {deals: 16, parallel_deals: 16}
-evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
+promotion: {deals: 16, parallel_deals: 16, players: [2]}
+evaluation: {times: 2, games: 4, final_games: 4, opponents: [random], players: [2]}
 """
 
 

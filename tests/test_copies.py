@@ -114,7 +114,7 @@ def test_copies_of_a_batch(config: Any, copies: bool, mode: AutoresetMode) -> No
 @pytest.mark.parametrize("config", CONFIGS[:2])
 def test_copies_of_a_batch_with_threads_and_random_episodes(config: Any) -> None:
     episodes = spec_of(config).episodes(num_players=(2, 3, 4))
-    check_copies(lambda: GameVectorEnv(130, config, num_threads=2, copy=False, episodes=episodes), 90)
+    check_copies(lambda: GameVectorEnv(130, config, num_threads=2, copy=False, episodes=episodes), BEFORE + 20)
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.value)

@@ -24,6 +24,7 @@ from helsinki_env.envs.tensors import GameTorchEnv
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes as CopenhagenEpisodes
 from helsinki_env.games.helsinki import shapes
+from tests.simulated import near_an_end, three_games
 from tests.support.tictactoe import TicTacToeConfig
 from tests.test_layers import ROOT
 
@@ -49,7 +50,8 @@ def _observe_in_parts(tables, states, out, lanes):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("wide", marks=pytest.mark.thorough), *(name for name in DRAWN if name != "wide")]
+    "name",
+    [name if name in ("helsinki", "copenhagen") else pytest.param(name, marks=pytest.mark.thorough) for name in DRAWN],
 )
 def test_lanes_write_an_observation_together(name: str) -> None:
     config, episodes = DRAWN[name]
@@ -69,6 +71,7 @@ def _loop_of(word: Any) -> Any:
     return numba.njit(vectors.FALLBACK_LOOPS[word])
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="without the compiler there are no loops")
 def test_a_loop_says_what_its_word_says() -> None:
     rng = np.random.default_rng(1)
@@ -126,7 +129,7 @@ def test_a_slide_by_a_loop_is_a_slide() -> None:
 @needs_extra
 @pytest.mark.skipif(not JIT, reason="nothing is compiled without the compiler")
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["helsinki", "copenhagen", "a stranger"])
+@pytest.mark.parametrize("name", [pytest.param("helsinki", marks=pytest.mark.nightly), "copenhagen", "a stranger"])
 def test_kernels_of_a_card_need_no_stack_and_round_as_a_processor(name: str) -> None:
     from tests.support.cards import Asked, compiled_for_hopper
 
@@ -143,9 +146,10 @@ def test_kernels_of_a_card_need_no_stack_and_round_as_a_processor(name: str) -> 
 @needs_extra
 @pytest.mark.thorough
 @pytest.mark.parametrize("game", ["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])
-def test_a_simulated_card_plays_the_same_games(game: str) -> None:
+def test_a_simulated_card_plays_the_same_games(game: str, tmp_path: Path) -> None:
+    torch.save(near_an_end(three_games(game)), tmp_path / "near.pt")
     settings = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-m", "tests.simulated", game]
+    command = [sys.executable, "-m", "tests.simulated", game, str(tmp_path / "near.pt")]
     ended = subprocess.run(command, cwd=ROOT, env=os.environ | settings, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("the same games")

@@ -34,7 +34,7 @@ CONFIGS = (
 NUMBERS = range(10 if JIT else 1)
 COPENHAGEN = GAMES[1]
 #: Its records are of a further layout.
-FURTHER = pytest.param(CONFIGS[2].replace(components="alternative"), marks=pytest.mark.thorough)
+FURTHER = pytest.param(CONFIGS[2].replace(components="alternative"), marks=pytest.mark.nightly)
 EACH_CONFIG = pytest.mark.parametrize(
     "config", [*CONFIGS, COPENHAGEN.configs[1], FURTHER], ids=["two", "three", "four", "copenhagen", "further"]
 )
@@ -159,7 +159,7 @@ def test_positions_are_restored_byte_for_byte_at_every_step(number: int) -> None
 
 
 @given(st.integers(0, 10**9), st.sampled_from(positions.THEMES))
-@settings(max_examples=60 if JIT else 4)
+@settings(max_examples=30 if JIT else 4)
 def test_built_positions_are_restored_byte_for_byte(number: int, theme: str) -> None:
     rng = random.Random(number)
     position = positions.build(rng, theme)

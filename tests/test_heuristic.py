@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,14 +41,18 @@ ODD = [
 ]
 
 
+@cache
+def many_rows(components: str) -> tuple[Any, Any, Any]:
+    return observed([*dealt_games(10 if JIT else 1, components), *built_games(400 if JIT else 5, components)])
+
+
 @pytest.mark.parametrize("weights", ODD, ids=["tuned", "nothing counts", "all three times as much"])
 @pytest.mark.parametrize(
     "components",
     [positions.COMPONENTS[0], *(pytest.param(name, marks=pytest.mark.nightly) for name in positions.COMPONENTS[1:])],
 )
 def test_every_decision_is_legal(components: str, weights: Weights) -> None:
-    games = [*dealt_games(10 if JIT else 1, components), *built_games(400 if JIT else 5, components)]
-    _, observation, mask = observed(games)
+    _, observation, mask = many_rows(components)
     player = HeuristicPlayer(HelsinkiConfig(components=components), weights)
     actions = player.act(observation, mask, np.zeros(len(mask), np.uint64))
     assert len(mask) > (5000 if JIT else 50)
@@ -87,10 +92,11 @@ def test_what_is_plain_to_see_in_the_last_turn_is_done(name: str) -> None:
     "config",
     [
         *(
-            pytest.param(*getattr(kind, "values", [kind]), marks=[*getattr(kind, "marks", []), pytest.mark.thorough])
-            for kind in KINDS
+            pytest.param(*getattr(kind, "values", [kind]), marks=pytest.mark.nightly if i else pytest.mark.thorough)
+            for i, kind in enumerate(KINDS)
         ),
-        *(CopenhagenConfig(players) for players in (2, 3, 4)),
+        CopenhagenConfig(2),
+        *(pytest.param(CopenhagenConfig(players), marks=pytest.mark.thorough) for players in (3, 4)),
     ],
     ids=str,
 )

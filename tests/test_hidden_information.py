@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.games.helsinki import notation
-from tests.games import EACH_GAME, EACH_LAYOUT, EACH_LAYOUT_SEARCHED, TestedGame
+from tests.games import EACH_GAME, EACH_LAYOUT, TestedGame
 from tests.oracles.helsinki import ReferenceGame
 from tests.support import policies, positions
 from tests.support.agreement import random_config
@@ -136,7 +137,7 @@ def moments(game: ReferenceGame, rng: random.Random, style: str, most: int) -> I
 
 
 @given(st.integers(0, 10**9), st.sampled_from(policies.STYLES))
-@settings(max_examples=12 if JIT else 2)
+@settings(max_examples=6 if JIT else 2)
 def test_hidden_cards_do_not_show_in_games(number: int, style: str) -> None:
     rng = random.Random(number)
     for position in moments(ReferenceGame(random_config(rng), number), rng, style, 10_000):
@@ -144,7 +145,7 @@ def test_hidden_cards_do_not_show_in_games(number: int, style: str) -> None:
 
 
 @given(st.integers(0, 10**9), st.sampled_from(positions.THEMES))
-@settings(max_examples=80 if JIT else 3)
+@settings(max_examples=40 if JIT else 3)
 def test_hidden_cards_do_not_show_after_built_positions(number: int, theme: str) -> None:
     rng = random.Random(number)
     position = positions.build(rng, theme)
@@ -166,7 +167,7 @@ def players_of(components: str, folder: Path) -> list[Player]:
     return [*players, NetPlayer(TorchModel(network), config, "net, drawing", sample=True)]
 
 
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_hidden_cards_change_no_player_s_choice(components: str, tmp_path: Path) -> None:
     players = players_of(components, tmp_path)
     asked, differed = 0, 0
@@ -236,7 +237,7 @@ def _assert_seen_by_all(before: Position, after: Position) -> None:
 @EACH_GAME
 def test_what_is_dealt_anew_shows_to_no_viewer(game: TestedGame) -> None:
     rng, compared, changed = random.Random(f"views {game.name}"), 0, 0
-    for one in some_games(game, rng):
+    for one in some_games(game):
         viewer = rng.randrange(one.num_players)
         other = determinize(one, viewer, rng.getrandbits(63))
         assert other.observation(viewer).tobytes() == one.observation(viewer).tobytes()
@@ -255,7 +256,7 @@ def test_what_is_dealt_anew_shows_to_no_viewer(game: TestedGame) -> None:
 def test_what_others_hold_is_dealt_anew(game: TestedGame) -> None:
     """Or the comparisons here would be of the same games."""
     rng, differed, asked = random.Random(f"hands {game.name}"), 0, 0
-    for one in some_games(game, rng):
+    for one in some_games(game):
         other = determinize(one, seed=rng.getrandbits(63))
         asked += 1
         differed += one.state.hand.tobytes() != other.state.hand.tobytes()
@@ -268,7 +269,7 @@ def test_no_simple_player_s_choice_depends_on_what_is_hidden(game: TestedGame, n
     check_choices(game, name)
 
 
-@EACH_LAYOUT_SEARCHED
+@EACH_LAYOUT
 @pytest.mark.parametrize("name", ["mc:8", "ismcts:8"])
 def test_no_player_s_choice_depends_on_what_is_hidden(game: TestedGame, name: str) -> None:
     if not JIT:
@@ -279,7 +280,7 @@ def test_no_player_s_choice_depends_on_what_is_hidden(game: TestedGame, name: st
 def check_choices(game: TestedGame, name: str) -> None:
     rng, asked = random.Random(f"{name} {game.name}"), 0
     players: dict[Any, Player] = {}
-    for number, one in enumerate(some_games(game, rng)):
+    for number, one in enumerate(some_games(game)):
         player = players.setdefault(one.config.components, make_player(name, one.config))
         chosen = choose_action(player, one, number)
         assert one.action_mask()[chosen]
@@ -289,16 +290,19 @@ def check_choices(game: TestedGame, name: str) -> None:
     assert asked > (100 if JIT else 5)
 
 
-def some_games(game: TestedGame, rng: random.Random) -> Iterator[Any]:
+@cache
+def some_games(game: TestedGame) -> list[Any]:
     """Games at some of their decisions: from the deal on, and from positions in which rare things are near."""
+    rng, found = random.Random(f"games {game.name}"), []
     for number in range(3 if JIT else 1):
         config = game.configs[number]
         one = game.spec.game(config, seed=number)
         while not one.done:
             if rng.random() < (0.2 if JIT else 0.05):
-                yield one.clone()
+                found.append(one.clone())
             one.step(int(rng.choice(one.legal_actions())))
     for _ in range(50 if JIT else 5):
         one = game.built(rng)
         if not one.done:
-            yield one
+            found.append(one)
+    return found

@@ -10,6 +10,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,7 @@ def page_texts(path: Path) -> Iterator[str]:
     yield from re.findall(r"//[^\n]*|/\*.*?\*/|\"[A-Z][^\"\n]{8,}\"|`[A-Z][^`\n]{8,}`", source, re.DOTALL)
 
 
+@cache
 def texts_of(area: str) -> dict[str, list[str]]:
     if area == "code":
         folders = ("helsinki_env", "agents", "training", "benchmarks")

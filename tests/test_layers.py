@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -62,13 +63,24 @@ def floor_of(module: str) -> int | None:
     return max(found)[1] if found else None
 
 
+@cache
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def tree_of(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+@cache
 def imports(source: str) -> set[str]:
     """Names of modules that a source may import anywhere: in functions, in `try`, by `import_module`, by any string.
 
     For `from a.b import c` both `a.b` and `a.b.c`, as only the file system knows which of them is a module.
     """
     found: set[str] = set()
-    tree = ast.parse(source)
+    tree = tree_of(source)
     documentation = {
         id(node.body[0].value)
         for node in ast.walk(tree)
@@ -93,16 +105,20 @@ def imports(source: str) -> set[str]:
     return {name for name in found if name.split(".")[0] in OURS}
 
 
+@cache
+def known() -> set[str]:
+    return {name_of(path) for path in FILES}
+
+
 def modules_in(names: set[str]) -> set[str]:
     """Those of the names that are modules."""
-    known = {name_of(path) for path in FILES}
-    return names & known
+    return names & known()
 
 
 def upwards(path: Path) -> list[str]:
     own = floor_of(name_of(path))
     assert own is not None, f"{name_of(path)} stands on no floor: say in FLOORS on which"
-    targets = modules_in(imports(path.read_text(encoding="utf-8")))
+    targets = modules_in(imports(text_of(path)))
     return sorted(t for t in targets if (floor_of(t) or 0) > own and (name_of(path), t) not in ALLOWED)
 
 
@@ -113,11 +129,7 @@ def test_imports_point_down() -> None:
 @pytest.mark.parametrize("game", sorted(p.name for p in (ROOT / "helsinki_env" / "games").iterdir() if p.is_dir()))
 def test_a_game_knows_no_other(game: str) -> None:
     for path in (ROOT / "helsinki_env" / "games" / game).rglob("*.py"):
-        others = [
-            t
-            for t in imports(path.read_text(encoding="utf-8"))
-            if t.startswith("helsinki_env.games.") and t.split(".")[2] != game
-        ]
+        others = [t for t in imports(text_of(path)) if t.startswith("helsinki_env.games.") and t.split(".")[2] != game]
         assert others == [], name_of(path)
 
 
@@ -151,18 +163,18 @@ def loaded_at_once(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
 
 def imported_modules(source: str) -> set[str]:
     """Modules of the project that a source loads at once; for `from a import b` only `a.b` if it is a module."""
-    known, found = {name_of(path) for path in FILES}, set[str]()
-    for node in loaded_at_once(ast.parse(source)):
+    found = set[str]()
+    for node in loaded_at_once(tree_of(source)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif node.module is not None:
             parts = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= parts & known or {node.module}
-    return found & known
+            found |= parts & known() or {node.module}
+    return found & known()
 
 
 def test_imports_form_no_circle() -> None:
-    graph = {name_of(path): imported_modules(path.read_text(encoding="utf-8")) - {name_of(path)} for path in FILES}
+    graph = {name_of(path): imported_modules(text_of(path)) - {name_of(path)} for path in FILES}
     assert [*TopologicalSorter(graph).static_order()]
     lower = next(iter(graph["helsinki_env.records"]))
     with pytest.raises(CycleError):
@@ -189,7 +201,7 @@ OF_THE_PACKAGE = re.compile(
 
 def named(source: str) -> list[str]:
     """Where a source names a game: identifiers, imports and texts, docstrings apart."""
-    tree = ast.parse(source)
+    tree = tree_of(source)
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -202,7 +214,7 @@ def named(source: str) -> list[str]:
         elif isinstance(node, ast.FunctionDef | ast.ClassDef) and _is_named(node.name, identifier=True):
             found.append(node.name)
     texts = [n for n in ast.walk(tree) if isinstance(n, ast.Constant)]
-    documented = _documentation(tree)
+    documented = set(_documentation(tree))
     words = [n.value for n in texts if n not in documented and isinstance(n.value, str)]
     return found + [word for word in words if _is_named(word)]
 
@@ -226,7 +238,7 @@ def _is_named(text: str, identifier: bool = False) -> bool:
 def test_what_is_written_for_any_game_names_none() -> None:
     public = floor_of("helsinki_env")
     shared = [p for p in FILES if not name_of(p).startswith(OF_A_GAME) and floor_of(name_of(p)) != public]
-    assert {name_of(p): found for p in shared if (found := named(p.read_text(encoding="utf-8")))} == {}
+    assert {name_of(p): found for p in shared if (found := named(text_of(p)))} == {}
 
 
 def test_what_naming_a_game_means() -> None:
@@ -267,7 +279,7 @@ def openings(source: str) -> list[str]:
     so are games (`spec_of(config).game(config)`).
     """
     found: list[ast.expr] = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree_of(source)):
         if isinstance(node, ast.Attribute):
             own = ast.unparse(node.value) == "self"
             if (
@@ -304,7 +316,7 @@ def _is_game(node: ast.expr) -> bool:
 
 def test_players_never_open_a_game() -> None:
     players = [path for path in FILES if name_of(path).startswith("helsinki_env.agents")]
-    assert {name_of(p): found for p in players if (found := openings(p.read_text(encoding="utf-8")))} == {}
+    assert {name_of(p): found for p in players if (found := openings(text_of(p)))} == {}
 
 
 def test_what_opening_a_game_means() -> None:
@@ -345,22 +357,24 @@ self.state = game.observation()
 HEAVY = ("torch", "pandas", "matplotlib", "ray", "pyarrow", "cma", "scipy.optimize", "scipy.special", "scipy.stats")
 
 
-@pytest.mark.parametrize(
-    "modules",
-    [
-        "helsinki_env",
-        "helsinki_env.agents.registry, helsinki_env.evaluation.match",
-        "helsinki_env.agents.heuristic, helsinki_env.agents.search.player",
-        "helsinki_env.agents.net.afterstates, helsinki_env.agents.net.player, helsinki_env.agents.net.onnx",
-        "helsinki_env.agents.net.make, helsinki_env.agents.net.search",
-        "helsinki_env.evaluation.arena.run, helsinki_env.evaluation.arena.load, helsinki_env.evaluation.match_stats",
-        "helsinki_env.cli.commands.bench",
-    ],
+#: What plays, by what is imported for it.
+PLAYS = (
+    "helsinki_env",
+    "helsinki_env.agents.registry, helsinki_env.evaluation.match",
+    "helsinki_env.agents.heuristic, helsinki_env.agents.search.player",
+    "helsinki_env.agents.net.afterstates, helsinki_env.agents.net.player, helsinki_env.agents.net.onnx",
+    "helsinki_env.agents.net.make, helsinki_env.agents.net.search",
+    "helsinki_env.evaluation.arena.run, helsinki_env.evaluation.arena.load, helsinki_env.evaluation.match_stats",
+    "helsinki_env.cli.commands.bench",
 )
-def test_importing_what_plays_brings_nothing_heavy(modules: str) -> None:
-    code = f"import sys, {modules}; print([m for m in {HEAVY} if m in sys.modules])"
+
+
+def test_importing_what_plays_brings_nothing_heavy() -> None:
+    """One process imports all: what a later import brings is not there before."""
+    lines = (f"import {modules}\nprint({modules!r}, [m for m in {HEAVY} if m in sys.modules])" for modules in PLAYS)
+    code = "\n".join(["import sys", *lines])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.splitlines() == [f"{modules} []" for modules in PLAYS]
 
 
 def test_the_reference_knows_nothing_of_the_kernels() -> None:
@@ -370,7 +384,22 @@ def test_the_reference_knows_nothing_of_the_kernels() -> None:
         assert modules_in(imports(source)) <= allowed
 
 
+def by_another_name(source: str) -> list[str]:
+    """Modules of linked folders that a source imports as if these were packages of their own."""
+    nodes = [*ast.walk(tree_of(source))]
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return [name for name in names if name.partition(".")[0] in ("agents", "training")]
+
+
 def test_the_package_is_the_only_import_name() -> None:
+    assert {name_of(path): found for path in FILES if (found := by_another_name(text_of(path)))} == {}
+    assert by_another_name("def f():\n    from agents.registry import make_player") == ["agents.registry"]
+    assert by_another_name("import numpy, training") == ["training"]
+
+
+@pytest.mark.nightly
+def test_no_module_is_loaded_by_another_import_name() -> None:
     code = """
 import sys
 from contextlib import suppress

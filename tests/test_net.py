@@ -67,26 +67,31 @@ CHOICES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 }
 
 
+def played_games(name: str) -> list[list[int]]:
+    """The decisions of a few matches of both games."""
+    matches = [
+        play_match([name, "greedy"], config, games=2, seed=3) for config in (HelsinkiConfig(), CopenhagenConfig())
+    ]
+    return [game.tolist() for match in matches for game in match.decisions]
+
+
+usual_games = cache(played_games)
+
+
 @pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("name", ["net", pytest.param("net+search:4", marks=pytest.mark.nightly)])
 def test_networks_play_alike_whatever_a_program_has_chosen(name: str, choice: str) -> None:
     begin, end = CHOICES[choice]
-    for config in (HelsinkiConfig(), CopenhagenConfig()):
-
-        def play(config: Any = config) -> list[list[int]]:
-            match = play_match([name, "greedy"], config, games=2, seed=3)
-            return [game.tolist() for game in match.decisions]
-
-        expected = play()
-        game = HelsinkiGame(seed=4)
-        game.step(0)
-        seen = game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
-        begin()
-        try:
-            assert play() == expected
-            assert np.isfinite(evaluate_actions(make_player(name), game.config, *seen)[0].probabilities).all()
-        finally:
-            end()
+    expected = usual_games(name)
+    game = HelsinkiGame(seed=4)
+    game.step(0)
+    seen = game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
+    begin()
+    try:
+        assert played_games(name) == expected
+        assert np.isfinite(evaluate_actions(make_player(name), game.config, *seen)[0].probabilities).all()
+    finally:
+        end()
 
 
 def test_a_network_computes_with_one_thread_and_leaves_the_programs_number_of_them() -> None:
@@ -139,7 +144,7 @@ def assert_same(one: AfterstateBatch, other: AfterstateBatch) -> None:
 # inputs: choices
 
 
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_every_legal_decision_is_a_choice_and_the_heuristic_advises(components: str) -> None:
     config = HelsinkiConfig(components=components)
     observation, mask = rows(600, components)
@@ -384,12 +389,12 @@ def drawn_slots(game: HelsinkiGame, action: int) -> set[int]:
     return {token, (token + 7) % 8}
 
 
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_a_choice_stands_for_the_end_of_the_turn_that_it_leads_to(components: str) -> None:
     """Carried out once more with the rules alone: hidden cards dealt as the writer does, the heuristic goes on."""
     config = HelsinkiConfig(components=components)
-    games = some_games(250, components)
-    observation, mask = rows(250, components)
+    games = some_games(160, components)
+    observation, mask = rows(160, components)
     inputs = AfterstateEncoder(config, most=554).write(observation, mask)
     described = Described(inputs, config.component_set.types)
     dealt = states_from_observations(config, observation)
@@ -594,7 +599,7 @@ def test_a_network_of_bad_sizes_is_refused() -> None:
 
 
 @pytest.mark.parametrize("sample", [False, True])
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_decisions_are_legal_and_depend_on_their_row_alone(components: str, sample: bool) -> None:
     observation, mask = rows(500, components)
     player = NetPlayer(
@@ -667,7 +672,7 @@ def test_searched_decisions_are_legal_and_depend_on_their_row_and_their_words_al
 
 
 def test_trials_change_decisions_and_so_do_words_and_settings() -> None:
-    observation, mask = rows(300)
+    observation, mask = rows(100)
     drawn = words(len(mask))
     alone = NetPlayer(TorchModel(opinionated())).act(observation, mask, drawn)
     usual = searching(30).act(observation, mask, drawn)
@@ -683,7 +688,7 @@ def test_trials_change_decisions_and_so_do_words_and_settings() -> None:
 def test_the_networks_own_opinion_counts_for_more_where_there_are_more_trials() -> None:
     assert [searching(budget).trust for budget in (1, 25, 100, 400)] == [20, 20, 20, 80]
     assert searching(100, trust=30.0).trust == 30
-    observation, mask = rows(150)
+    observation, mask = rows(60)
     drawn = words(len(mask))
     many = searching(200).act(observation, mask, drawn)
     np.testing.assert_array_equal(searching(200, trust=40.0, share=0.0).act(observation, mask, drawn), many)

@@ -50,7 +50,7 @@ def test_openspiel_checks_the_game(text: str) -> None:
     pyspiel.random_sim_test(pyspiel.load_game(text), num_sims=2, serialize=True, verbose=False)
 
 
-@pytest.mark.parametrize("text", LOADED[::3])
+@pytest.mark.parametrize("text", [pytest.param(LOADED[0], marks=pytest.mark.nightly), LOADED[3]])
 def test_playthroughs_are_reproducible(text: str) -> None:
     lines = generate_playthrough.playthrough_lines(text, seed=1, action_sequence=[2])
     assert any(line.startswith("Returns() = ") and "-" in line for line in lines)  # it reaches the end

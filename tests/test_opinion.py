@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ EACH_JUDGE = pytest.mark.parametrize("judge", JUDGES)
 EACH_NUMBER = pytest.mark.parametrize("players", [2, 3, 4])
 
 
+@cache
 def played(game: TestedGame, players: int, seed: int = 5) -> Record:
     config = game.spec.config(num_players=players)
     return next(iter(play_match(["heuristic"] * players, config, games=players, seed=seed).records()))
@@ -126,6 +128,8 @@ def test_who_ends_the_game_as_the_winner_sees_it(game: TestedGame, judge: str, p
         first = np.array(record.places) == 0
         assert one.after(action).tolist() == pytest.approx((first / first.sum()).tolist(), abs=1e-6)
         winners.add(int(first.argmax()))
+        if len(winners) > 1:
+            break
     assert len(winners) > 1
 
 
@@ -136,7 +140,7 @@ def ends(game: BoardGame, action: int) -> bool:
 
 @EACH_GAME
 def test_a_game_taken_apart(game: TestedGame) -> None:
-    record, told = played(game, 3), list[tuple[int, int]]()
+    record, told = played(game, 2), list[tuple[int, int]]()
     analysis = analyze(record, progress=lambda done, total: told.append((done, total)))
     judgement, decided = analysis.judgement, len(record.decisions)
     assert judgement.judge == "net"

@@ -357,6 +357,7 @@ def _compare_with_all_deals(game: HelsinkiGame, viewer: int, n: int) -> int:
     return len(expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="too slow")
 def test_deals_after_a_reshuffle_are_as_likely_as_they_should_be() -> None:
     found = [_compare_with_all_deals(game, viewer, 10_000) for game, viewer in itertools.islice(small_reshuffled(), 6)]

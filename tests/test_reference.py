@@ -1341,7 +1341,7 @@ def rich_game(seed: int, components: str = "default") -> ReferenceGame:
     return game
 
 
-@pytest.mark.parametrize("components", ["default", "alternative"])
+@pytest.mark.parametrize("components", ["default", pytest.param("alternative", marks=pytest.mark.thorough)])
 def test_masks_are_those_found_by_search(components: str) -> None:
     used: set[int] = set()
     for seed in range(30):

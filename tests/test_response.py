@@ -54,7 +54,7 @@ def test_who_is_to_be_beaten_is_the_only_one_who_is_met(tmp_path: Path) -> None:
     assert pool.past == [("0000.safetensors", 0)]
 
 
-@pytest.mark.parametrize("stronger", [0, 1])
+@pytest.mark.parametrize("stronger", [0, pytest.param(1, marks=pytest.mark.nightly)])
 def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: Path, stronger: int) -> None:
     evaluation = tiny.to_dict()["evaluation"] | {"final_games": 40}
     preset = Preset.from_dict(tiny.to_dict() | {"evaluation": evaluation}).best_response_to("greedy")

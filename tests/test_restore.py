@@ -196,7 +196,7 @@ def test_deals_follow_from_the_seed(game: TestedGame) -> None:
 def test_deals_can_be_played_on(game: TestedGame, players: int) -> None:
     config = game.spec.config(num_players=players)
     seen = middle(game=game, num_players=players).observation()
-    for number, state in enumerate(determinize_observation(config, seen, 5 if JIT else 1, seed=2)):
+    for number, state in enumerate(determinize_observation(config, seen, 2 if JIT else 1, seed=2)):
         copy = game.spec.game.from_state(config, state)
         for one in moments(random.Random(number), copy):
             assert type(one).from_dict(one.to_dict()) == one, "every card is somewhere"

@@ -36,7 +36,7 @@ def words(count: int, seed: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
+@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 @pytest.mark.parametrize("budget", [1, 3])
 def test_every_decision_is_legal(kind: str, components: str, budget: int) -> None:
     rng = random.Random(budget)

@@ -13,7 +13,7 @@ from helsinki_env.engine.playout import random_keys
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training import single_file_ppo
 from helsinki_env.training.single_file_ppo import Agent, Args, train
-from tests.games import EACH_GAME, TestedGame
+from tests.games import EACH_GAME, GAMES, TestedGame
 
 pytestmark = pytest.mark.thorough
 
@@ -28,8 +28,15 @@ def test_the_file_is_short_and_alone() -> None:
     assert not [name for name in imported if name and "training" in name]
 
 
-@EACH_GAME
-@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize(
+    ("game", "players"),
+    [
+        (GAMES[0], 2),
+        (GAMES[1], 3),
+        *(pytest.param(GAMES[i], players, marks=pytest.mark.nightly) for i, players in ((0, 3), (1, 2))),
+    ],
+    ids=str,
+)
 def test_training_changes_the_network_and_is_repeatable(
     game: TestedGame, players: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

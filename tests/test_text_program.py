@@ -138,9 +138,9 @@ def test_a_program_that_does_not_start_is_an_error_before_the_game(tmp_path: Pat
 
 @pytest.mark.thorough
 def test_mutated_answers_are_replaced_and_counted(tmp_path: Path) -> None:
-    """Two thousand damaged answers: each is a legal action or one replaced action, and nothing else happens."""
+    """A thousand damaged answers: each is a legal action or one replaced action, and nothing else happens."""
     rng, game = random.Random("program"), GAMES[0].spec.game(GAMES[0].configs[0], seed=1)
-    answers = [mutated_text(rng, '{"action": "Start on space 3"}').replace("\n", " ") for _ in range(2000)]
+    answers = [mutated_text(rng, '{"action": "Start on space 3"}').replace("\n", " ") for _ in range(1000)]
     (tmp_path / "answers.json").write_text(json.dumps(answers))
     path = tmp_path / "bot.py"
     path.write_text(
@@ -153,12 +153,12 @@ def test_mutated_answers_are_replaced_and_counted(tmp_path: Path) -> None:
     )
     player = ProgramPlayer(f"{sys.executable} {shlex.quote(str(path))}", game.config, 60.0)
     replaced = 0
-    for number in range(2000):
+    for number in range(1000):
         assert choose_action(player, game, number) in range(8)
         assert sum(player.replaced_actions) - replaced in (0, 1)
         replaced = sum(player.replaced_actions)
     assert player.replaced_actions.late == player.replaced_actions.failed == 0
-    assert 200 < replaced < 2000
+    assert 200 < replaced < 1000
     player.close()
 
 

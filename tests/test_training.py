@@ -661,8 +661,8 @@ network: {width: 32, seat: 16, seat_hidden: 16, blocks: 1}
 pretraining: {samples: 1500, games: 12}
 ppo: {total_timesteps: 1500, num_envs: 12, num_steps: 16, fixed_opponent_fraction: 0.25, minibatch_size: 128}
 search: {share: 0.05, trials: 8}
-promotion: {deals: 16, parallel_deals: 16}
-evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
+promotion: {deals: 16, parallel_deals: 16, players: [2]}
+evaluation: {times: 2, games: 4, final_games: 4, opponents: [random], players: [2]}
 """
 
 

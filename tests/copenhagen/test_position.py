@@ -283,7 +283,7 @@ def mutate(rng: random.Random, data: Position) -> None:
 def test_what_is_accepted_plays_to_the_end() -> None:
     """Random positions, a little changed: those that are read play on, and all positions on the way are read, too."""
     rng, accepted, refused = random.Random(7), 0, 0
-    for _ in range(800 if JIT else 40):
+    for _ in range(600 if JIT else 40):
         one = CopenhagenGame.from_dict(rich(rng))
         for _ in range(rng.randrange(8)):
             if not one.done:

@@ -59,7 +59,9 @@ def check(game: CopenhagenGame, viewer: int, seed: int) -> CopenhagenGame:
     return copy
 
 
-@pytest.mark.parametrize("players", [2, pytest.param(3, marks=pytest.mark.thorough), 4])
+@pytest.mark.parametrize(
+    "players", [2, pytest.param(3, marks=pytest.mark.nightly), pytest.param(4, marks=pytest.mark.thorough)]
+)
 def test_every_step_of_whole_games(players: int) -> None:
     different = 0
     for seed in range(4 if JIT else 1):

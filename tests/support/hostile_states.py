@@ -1,9 +1,9 @@
 """States with wrong values, given to everything that takes states; run in a process of its own.
 
-    python -m tests.support.hostile_states GAME
+    python -m tests.support.hostile_states GAME...
 
 Every field of a record gets values at and beyond its limits. What takes the state must say that it cannot be, with
-nothing changed, or go on from it: it must neither crash nor run for ever. The last line counts both.
+nothing changed, or go on from it: it must neither crash nor run for ever. The last line of each game counts both.
 """
 
 from __future__ import annotations
@@ -155,4 +155,5 @@ def main(game: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    for each in sys.argv[1:]:
+        main(each)

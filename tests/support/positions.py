@@ -34,8 +34,7 @@ THEMES = (
 COMPONENTS = ("default", "alternative")
 #: Their records have different layouts: the rules and each player take as long again to compile for another than the
 #: box's, and players that search take longest.
-EACH_LAYOUT = [COMPONENTS[0], *(pytest.param(name, marks=pytest.mark.thorough) for name in COMPONENTS[1:])]
-EACH_LAYOUT_SEARCHED = [COMPONENTS[0], *(pytest.param(name, marks=pytest.mark.nightly) for name in COMPONENTS[1:])]
+EACH_LAYOUT = [COMPONENTS[0], *(pytest.param(name, marks=pytest.mark.nightly) for name in COMPONENTS[1:])]
 Position = dict[str, Any]
 
 
