@@ -268,7 +268,7 @@ def _win_rate_without(table: MatchupGames, action: str, player: str | None) -> A
         without = table.seating == table.players.index(player)
     else:
         without = table.denied >> BOARD_ACTIONS.index(action) & 1 == 1
-    return mean_by_deal((fractional_wins(table.places) * without).sum(axis=1), table.deck)
+    return mean_by_deal((fractional_wins(table.places) * without).sum(axis=1), table.deal)
 
 
 def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffects]) -> list[dict[str, Any]]:
