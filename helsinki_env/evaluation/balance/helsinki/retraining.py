@@ -71,7 +71,7 @@ ClaimDirection = Literal["too strong", "too weak"]
 TEST_CONDITIONS = ("habit", "retrained", "at home")
 """Conditions in which a seat lacks an action."""
 _PARTS = ("screen", "meetings")
-_MOST_NETWORKS = 20
+_MAX_NETWORKS = 20
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class RetrainingConfig(ConfigFile):
         """Validate all values."""
         self._check_common()
         field_entry(self, "preset").text("a name")
-        field_entry(self, "seeds").integer(1, _MOST_NETWORKS)
+        field_entry(self, "seeds").integer(1, _MAX_NETWORKS)
         claims = field_entry(self, "claims")
         if not isinstance(self.claims, Mapping) or not self.claims:
             claims.fail("the claim on at least one action, such as {two_points: too strong}")
