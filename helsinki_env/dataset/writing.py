@@ -20,6 +20,7 @@ from helsinki_env.dataset.reading import CARD, has_file
 from helsinki_env.dataset.transitions import DatasetError, dataset_columns, openspiel_trajectory, record_transitions
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.load import load_records
+from helsinki_env.evaluation.arena.parquet import write_parquet
 from helsinki_env.evaluation.arena.plan import Plan, WorkUnit
 from helsinki_env.evaluation.arena.run import run_in_processes
 from helsinki_env.evaluation.arena.store import records_of
@@ -31,8 +32,6 @@ from helsinki_env.utils.markdown import markdown_table
 
 with requires_extra("stats"):
     import pyarrow as pa
-
-    from helsinki_env.evaluation.arena.parquet import write_parquet
 
 __all__ = ["FreshGames", "RecordedGames", "write_dataset"]
 
