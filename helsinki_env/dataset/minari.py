@@ -56,11 +56,11 @@ def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], 
     """
     check_dataset_id(dataset_id)
     dataset = Dataset(folder)
-    players = dataset.card["players"]
+    players, module = dataset.card["players"], f"helsinki_env.{dataset.card['environment']}:"
     options = {name: value for name, value in dataset.card["config"].items() if name != "denied"}
     named = len(players) == 1 and not is_code(players[0])  # names in files of others may run code
     options["opponents"] = players[0] if named else "random"
-    env = gymnasium.make(f"helsinki/{dataset.card['environment'].capitalize().replace('_', '-')}", **options)
+    name = next(name for name, spec in gymnasium.registry.items() if str(spec.entry_point).startswith(module))
 
     def episodes() -> Iterator[EpisodeBuffer]:
         for record in dataset.records():
@@ -70,7 +70,7 @@ def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], 
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="minari", category=UserWarning)  # no author, no scores
-            algorithm = ", ".join(players)
+            env, algorithm = gymnasium.make(name, **options), ", ".join(players)
             written = minari.create_dataset_from_buffers(
                 dataset_id, [], env, algorithm_name=algorithm, data_format="hdf5"
             )
