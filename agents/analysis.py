@@ -67,32 +67,32 @@ def analysis_inputs(record: Record) -> tuple[Int8Array, Int8Array, KeyArray]:
     return observations, masks, keys
 
 
-def summarize_evaluations(record: Record, opinions: Sequence[Evaluation], judge: str) -> GameEvaluation:
+def summarize_evaluations(record: Record, evaluations: Sequence[Evaluation], evaluator: str) -> GameEvaluation:
     """Convert the evaluations of a record's actions to a `GameEvaluation`.
 
     Args:
         record: the game record.
-        opinions: evaluations of the D positions; an action that was not evaluated has no regret.
-        judge: name of the evaluator.
+        evaluations: evaluations of the D positions; an action that was not evaluated has no regret.
+        evaluator: name of the evaluator.
     """
     costs, better = [], []
-    for opinion, action in zip(opinions, record.decisions, strict=True):
-        cost = opinion.regret(action) if len(opinion.actions) > 1 else None
+    for evaluation, action in zip(evaluations, record.decisions, strict=True):
+        cost = evaluation.regret(action) if len(evaluation.actions) > 1 else None
         costs.append(cost)
-        better.append(opinion.best if cost else None)
-    rows = [*(opinion.expected for opinion in opinions), _final_probabilities(record, opinions)]
-    return GameEvaluation(judge, tuple(tuple(row.tolist()) for row in rows), tuple(costs), tuple(better))
+        better.append(evaluation.best if cost else None)
+    rows = [*(evaluation.expected for evaluation in evaluations), _final_probabilities(record, evaluations)]
+    return GameEvaluation(evaluator, tuple(tuple(row.tolist()) for row in rows), tuple(costs), tuple(better))
 
 
-def _final_probabilities(record: Record, opinions: Sequence[Evaluation]) -> FloatArray:
+def _final_probabilities(record: Record, evaluations: Sequence[Evaluation]) -> FloatArray:
     """Return every seat's win probability after the last action, float64 (n,)."""
     if record.places is not None:
         first = np.array(record.places) == 0
         return np.where(first, 1 / first.sum(), 0.0)
-    if not opinions:
+    if not evaluations:
         return np.full(len(record.players), 1 / len(record.players))
-    after = opinions[-1].after(record.decisions[-1])
-    return opinions[-1].expected if np.isnan(after).any() else after
+    after = evaluations[-1].after(record.decisions[-1])
+    return evaluations[-1].expected if np.isnan(after).any() else after
 
 
 def analyze(

@@ -61,7 +61,7 @@ _GUARDED = {"program": _RUNS_CODE, "llm": "calls a language model at your expens
 #: Number of words before the inner player's name in wrappers, such as ``forced:ACTION:PLAYER``.
 _WRAPPING = {"forced": 2, "counted": 1, "epsilon": 2}
 #: Maximum depth of nested wrappers.
-_MOST_WRAPPING = 16
+_MAX_WRAPPING = 16
 
 
 def _make_random(argument: str, config: Any) -> Player:
@@ -156,9 +156,9 @@ def make_player(spec: str, config: Any = None) -> Player:
         raise PlayerError(f"player: found {short_repr(spec)}, expected a name: {', '.join(player_names())}")
     if any("\ud800" <= letter <= "\udfff" for letter in spec):
         raise PlayerError(f"player {short_repr(spec)}: found bytes that are not UTF-8, expected text")
-    if (count := _unwrapped(spec)[1]) > _MOST_WRAPPING:
+    if (count := _unwrapped(spec)[1]) > _MAX_WRAPPING:
         raise PlayerError(
-            f"player {short_repr(spec)}: found {count:,} nested wrappers, expected at most {_MOST_WRAPPING} "
+            f"player {short_repr(spec)}: found {count:,} nested wrappers, expected at most {_MAX_WRAPPING} "
             f"of {', '.join(_WRAPPING)}"
         )
     name, _, argument = spec.strip().partition(":")

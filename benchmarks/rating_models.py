@@ -27,10 +27,10 @@ def compare(folder: Path) -> None:
         count, seats = len(table.players), table.places.shape[1]
         if seats < 3 or not len(table):
             continue
-        happened = cross_table(count, table.seating, table.places, table.deck)
-        won = player_statistics(count, table.seating, table.places, table.scores, table.deck)
+        happened = cross_table(count, table.seating, table.places, table.deal)
+        won = player_statistics(count, table.seating, table.places, table.scores, table.deal)
         print(f"{table.name}, {len(table):,} games")
-        model = build_model(table.players, table.seating, table.places, table.deck)
+        model = build_model(table.players, table.seating, table.places, table.deal)
         for name, depth in (("whole rankings", None), ("winner alone", 1)):
             theta = fit(replace(model.rankings, depth=depth), model.virtual).theta
             strength, seat = model.player_map @ theta, model.seat_map @ theta

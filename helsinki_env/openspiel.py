@@ -39,6 +39,7 @@ import numpy as np
 from helsinki_env.engine.determinization import sample_determinizations
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import GameSpec, spec_by_name
+from helsinki_env.envs.rewards import final_rewards
 from helsinki_env.notation import from_dict, to_dict
 from helsinki_env.utils.extras import requires_extra
 
@@ -225,19 +226,10 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
 
     def returns(self) -> list[float]:
         """Return the reward of every seat, zero until the game ends."""
-        players = self.board.num_players
-        if not self.is_terminal():
-            return [0.0] * players
-        scores, ranks = self.board.scores(), self.board.ranks()
-        if self.board.config.reward == "margin":
-            rewards = (scores * players - scores.sum()) / (players - 1)
-        else:
-            shared = (ranks[:, None] == ranks).sum(1)
-            if self.board.config.reward == "rank":
-                rewards = 1 - (2 * ranks + shared - 1) / (players - 1)
-            else:
-                rewards = np.where(ranks == 0, (players - shared) / (shared * (players - 1)), -1 / (players - 1))
-        return [float(reward) for reward in rewards]
+        rewards: list[float] = [0.0] * self.board.num_players
+        if self.is_terminal():
+            rewards = final_rewards(self.board).tolist()
+        return rewards
 
     def resample_from_infostate(self, player: int, rng: Any) -> OpenSpielState:
         """Return a copy with newly sampled hidden cards that are consistent with a player's observation.

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow
 
 
 def ask(line: Line, number: int, deeper: int = 0) -> None:
-    line.send(json.dumps({"type": "judge", "number": number, "deeper": deeper}))
+    line.send(json.dumps({"type": "evaluate", "number": number, "deeper": deeper}))
 
 
 def told(line: Line) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def test_a_seat_is_told_what_the_network_thinks_of_its_decisions(game: TestedGam
             ask(line, view["number"], deeper)
             opinion = told(line)
             assert (opinion["type"], opinion["number"], opinion["deeper"]) == ("opinion", view["number"], deeper)
-            assert opinion["judge"] == ("net+search:25" if deeper else "net")
+            assert opinion["evaluator"] == ("net+search:25" if deeper else "net")
             assert opinion["seat"] == view["seat"]
             assert sum(opinion["shares"]) == pytest.approx(1, abs=1e-3)
             words = {one["id"]: one["words"] for one in view["decisions"]}
@@ -143,7 +143,7 @@ def _asked(table: GameTable, deeper: int = 0) -> EvaluationRequest:
 
 
 @cache
-def _judge(deeper: int, config: Any) -> Player:
+def _evaluator(deeper: int, config: Any) -> Player:
     return make_player(f"net+search:{deeper}" if deeper else "net", config)
 
 
@@ -153,14 +153,15 @@ def test_what_is_told_is_the_same_whatever_is_hidden_and_whatever_the_seed(game:
     looked = differed = 0
     for table, rng in sampled_tables(game):
         config, kept, seed, sent = table.game.config, table.game, table.seed, []
-        judges = {deeper: _judge(deeper, config) for deeper in (0, 25)}
+        evaluators = {deeper: _evaluator(deeper, config) for deeper in (0, 25)}
         for deal in (None, int(rng.integers(2**62))):
             table.game = kept if deal is None else determinize(kept, kept.seat, seed=deal)
             table.seed = seed if deal is None else deal
             differed += table.game != kept
-            asked = [_asked(table, deeper) for deeper in judges]
+            asked = [_asked(table, deeper) for deeper in evaluators]
             said = [
-                evaluation_message(one, evaluate_actions(judges[one.deeper], config, *one.inputs)[0]) for one in asked
+                evaluation_message(one, evaluate_actions(evaluators[one.deeper], config, *one.inputs)[0])
+                for one in asked
             ]
             sent.append(json.dumps(said))
         assert sent[0] == sent[1]
@@ -173,7 +174,7 @@ def test_without_a_network_that_fits_a_sentence_says_so() -> None:
     config = spec_by_name("helsinki").config(components="alternative")
     table = GameTable("t", "", config, 1, (SeatAssignment(HUMAN, "A"), SeatAssignment(HUMAN, "B")))
     said = asyncio.run(_said(_asked(table)))
-    assert [one["type"] for one in said] == ["unjudged"]
+    assert [one["type"] for one in said] == ["not_evaluated"]
     assert "card types" in said[0]["message"]
 
 

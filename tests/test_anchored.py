@@ -22,7 +22,7 @@ LINEUPS = {
 
 
 def duels(results: list[tuple[float, float, int]], repeat: int = 1) -> AnchoredGames:
-    """Games of two, by (rating of the opponent, what the player gets of the win, how often), each deck so often."""
+    """Games of two, by (rating of the opponent, what the player gets of the win, how often), each deal so often."""
     rows = [(rating, got) for rating, got, times in results for _ in range(times)]
     rating, got = (np.repeat(column, repeat) for column in np.array(rows).T)
     places = np.stack([got < 0.5, got > 0.5], axis=1).astype(np.int64)
@@ -31,13 +31,13 @@ def duels(results: list[tuple[float, float, int]], repeat: int = 1) -> AnchoredG
     return AnchoredGames(known, own, places, np.arange(len(rating)) // repeat)
 
 
-def planted(strength: float, seats: int, decks: int, rng: np.random.Generator) -> AnchoredGames:
-    """Games of a player of this strength, in natural logarithms, of which those with one deck depend on each other."""
+def planted(strength: float, seats: int, deals: int, rng: np.random.Generator) -> AnchoredGames:
+    """Games of a player of this strength, in natural logarithms, of which those with one deal depend on each other."""
     effects = np.linspace(-0.15, 0.15, seats)
-    games = simulate((strength, *OPPONENTS), effects, decks, rng, lineups=LINEUPS[seats])
+    games = simulate((strength, *OPPONENTS), effects, deals, rng, lineups=LINEUPS[seats])
     own = games.seating == 0
     known = ELO * (np.array([0.0, *OPPONENTS])[games.seating] + effects)
-    return AnchoredGames(known, own, games.places, games.deck)
+    return AnchoredGames(known, own, games.places, games.deal)
 
 
 def one(games: AnchoredGames) -> AnchoredRating:
@@ -49,7 +49,7 @@ def test_against_one_opponent_it_is_the_log_odds_with_half_a_game_more() -> None
         found = one(duels([(200.0, 1.0, wins), (200.0, 0.0, losses)]))
         assert found.rating == pytest.approx(200 + ELO * math.log((wins + 0.5) / (losses + 0.5)), abs=1e-6)
         assert found.low < found.rating < found.high
-        assert found.games == found.decks == wins + losses
+        assert found.games == found.deals == wins + losses
 
 
 def test_a_tie_is_half_a_win_and_half_a_loss() -> None:
@@ -84,12 +84,12 @@ def test_against_one_opponent_the_interval_is_wilsons() -> None:
         assert end == pytest.approx(ELO * math.log(share / (1 - share)), abs=1.0)
 
 
-def test_games_of_one_deck_are_no_news() -> None:
+def test_games_of_one_deal_are_no_news() -> None:
     """Every game four times, with the same end: the interval hardly shortens."""
     results = [(0.0, 1.0, 60), (0.0, 0.0, 40)]
     once, copied = one(duels(results)), one(duels(results, repeat=4))
     assert copied.games == 4 * once.games
-    assert copied.decks == once.decks
+    assert copied.deals == once.deals
     assert copied.high - copied.low == pytest.approx(once.high - once.low, rel=0.03)
 
 
@@ -101,17 +101,17 @@ def test_whole_rankings_count_and_not_only_the_winner() -> None:
     assert ratings[0] < 0 < ratings[1]
 
 
-def test_the_rating_over_tables_is_their_mean_and_equal_decks_count_once() -> None:
+def test_the_rating_over_tables_is_their_mean_and_equal_deals_count_once() -> None:
     games = duels([(0.0, 1.0, 60), (0.0, 0.0, 40)])
-    other = AnchoredGames(games.known, games.own, games.places, games.deck + 1000)
+    other = AnchoredGames(games.known, games.own, games.places, games.deal + 1000)
     alone, twice, two = one(games), anchored_ratings([games, games])[0], anchored_ratings([games, other])[0]
     assert twice.rating == pytest.approx(alone.rating)
     assert twice.high - twice.low == pytest.approx(alone.high - alone.low, rel=1e-6)
     assert two.high - two.low == pytest.approx((alone.high - alone.low) / math.sqrt(2), rel=0.02)
-    assert (two.games, two.decks, twice.decks) == (200, 200, 100)
+    assert (two.games, two.deals, twice.deals) == (200, 200, 100)
 
 
-def test_one_deck_is_refused() -> None:
+def test_one_deal_is_refused() -> None:
     games = duels([(0.0, 1.0, 4)], repeat=4)
     with pytest.raises(RatingError, match="games: found 1 deal, expected at least 2"):
         one(AnchoredGames(games.known, games.own, games.places, np.zeros(16, np.int64)))
@@ -122,21 +122,21 @@ def test_one_deck_is_refused() -> None:
 PLANTED = (-4.0, -1.0, 1.0, 2.5, 4.5)
 
 
-def coverage(strength: float, decks: int, repetitions: int, seed: int) -> tuple[int, float]:
+def coverage(strength: float, deals: int, repetitions: int, seed: int) -> tuple[int, float]:
     """Return how often the interval held the strength, and the mean error, in Elo points."""
     rng = np.random.default_rng(seed)
     held, error = 0, 0.0
     for _ in range(repetitions):
-        found, _ = anchored_ratings([planted(strength, seats, decks, rng) for seats in (2, 3, 4)])
+        found, _ = anchored_ratings([planted(strength, seats, deals, rng) for seats in (2, 3, 4)])
         held += found.low <= strength * ELO <= found.high
         error += (found.rating - strength * ELO) / repetitions
     return held, error
 
 
 @pytest.mark.parametrize("strength", PLANTED)
-@pytest.mark.parametrize("decks", [6, pytest.param(40, marks=pytest.mark.thorough)])
-def test_the_interval_of_a_planted_player_holds_its_strength(strength: float, decks: int) -> None:
-    held, error = coverage(strength, decks, 100, 18)
-    print(f"a player at {strength * ELO:.0f}, {decks} decks: held {held} of 100 times")
+@pytest.mark.parametrize("deals", [6, pytest.param(40, marks=pytest.mark.thorough)])
+def test_the_interval_of_a_planted_player_holds_its_strength(strength: float, deals: int) -> None:
+    held, error = coverage(strength, deals, 100, 18)
+    print(f"a player at {strength * ELO:.0f}, {deals} deals: held {held} of 100 times")
     assert 90 <= held <= 98, (held, error)
     assert abs(error) < 25

@@ -133,7 +133,7 @@ def test_blocks_turn_through_seats_and_cyclic_orders(seats: int, orders: int) ->
 
 
 @pytest.mark.thorough
-def test_a_block_is_one_deck_for_all_line_ups(finished: Path, plan: Plan) -> None:
+def test_a_block_is_one_deal_for_all_line_ups(finished: Path, plan: Plan) -> None:
     tables = load_run(finished)
     played = list(load_records(finished))
     assert len(played) == sum(map(len, tables)) == plan.games
@@ -149,11 +149,11 @@ def test_a_block_is_one_deck_for_all_line_ups(finished: Path, plan: Plan) -> Non
             line_up = np.sort(table.seating[games][0])
             assert (np.sort(table.seating[games], axis=1) == line_up).all()
             assert (np.sort(table.seating[games], axis=0) == line_up[:, None]).all(), "everybody sits everywhere"
-        for deck in np.unique(table.deck):
-            games = table.deck == deck
+        for deal in np.unique(table.deal):
+            games = table.deal == deal
             assert len(set(seeds[games].tolist())) == 1
             assert len(np.unique(table.block[games])) == len(plan.tables[0].lineups if seats == 3 else [0])
-        assert len(set(seeds.tolist())) == len(np.unique(table.deck))
+        assert len(set(seeds.tolist())) == len(np.unique(table.deal))
 
 
 def test_all_orders_of_neighbours_are_played() -> None:
@@ -323,7 +323,7 @@ def test_damaged_chunks_are_played_again(plan: Plan, finished: Path, tmp_path: P
 def assert_same(found: MatchupGames, expected: MatchupGames) -> None:
     """Check that both are the same finished table."""
     assert found.missing == 0
-    for name in ("seating", "block", "deck", "places", "scores", "rounds", "covered", "denied", "used"):
+    for name in ("seating", "block", "deal", "places", "scores", "rounds", "covered", "denied", "used"):
         array = getattr(expected, name)
         np.testing.assert_array_equal(getattr(found, name), array)
         assert getattr(found, name).dtype == array.dtype
@@ -981,7 +981,7 @@ def test_the_example_is_what_it_says() -> None:
 
 
 @pytest.mark.thorough
-def test_every_block_has_a_deck_and_a_random_board_of_its_own(tmp_path: Path) -> None:
+def test_every_block_has_a_deal_and_a_random_board_of_its_own(tmp_path: Path) -> None:
     boards = {"covered": [1, 3], "denied": [0, 2]}
     table = {"lineups": [["random"] * 3, ["random", "random", "greedy"]], "games": 120, "boards": boards}
     for seed in (5, 6):
@@ -995,7 +995,7 @@ def test_every_block_has_a_deck_and_a_random_board_of_its_own(tmp_path: Path) ->
     assert covered.any(axis=0).all(), "any action may be covered"
     first = np.arange(0, 120, 3)
     assert len(np.unique(played.denied[first], axis=0)) > 30, "another board in every block"
-    assert len({record.seed for record in load_records(tmp_path / "5")}) == 40, "and another deck"
+    assert len({record.seed for record in load_records(tmp_path / "5")}) == 40, "and another deal"
     for game in range(120):
         block = 3 * (game // 3)
         assert played.denied[game].tolist() == played.denied[block].tolist(), "what a seat is denied stays with it"

@@ -127,7 +127,7 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
     assert own == [action["deviation"] for action in data["screen"][1]["actions"]]
     parts = data["provenance"]["parts"]
     assert set(parts) == set(STUDY_PARTS) - {"covers", "again"}
-    assert len({part["seed"] for part in parts.values()}) == len(parts)  # decks of their own
+    assert len({part["seed"] for part in parts.values()}) == len(parts)  # deals of their own
     assert all(part["missing_games"] == 0 for part in parts.values())
 
 
@@ -525,18 +525,18 @@ def test_covered_sets_are_measured_one_by_one(tmp_path: Path) -> None:
         assert found["skill"].mean[i] == pytest.approx(
             100 * ((games.places[own] == 0) & (games.seating[own] == 0)).any(axis=1).mean() - 50
         )
-    assert found["skill"].decks.tolist() == [10] * 4
+    assert found["skill"].deals.tolist() == [10] * 4
     assert set(extreme_covers(games, 1, np.random.default_rng(1))) == set(only)
 
-    # Two line-ups of three seats play the same decks: games of a deck count as one, whoever sits there.
+    # Two line-ups of three seats play the same deals: games of a deal count as one, whoever sits there.
     run_arena(plan_from_dict({"tables": [table | {"games": 48, "seats": 3}]}), tmp_path / "three", processes=1)
     games = load_run(tmp_path / "three")[0]
     sets, group = group_by_cover(games)
     found = group_measures(games, group, len(sets))
-    assert found["points"].decks.tolist() == [len(np.unique(games.deck[games.covered == one])) for one in sets]
-    assert 2 * len(np.unique(games.deck)) == len(np.unique(games.block))
+    assert found["points"].deals.tolist() == [len(np.unique(games.deal[games.covered == one])) for one in sets]
+    assert 2 * len(np.unique(games.deal)) == len(np.unique(games.block))
     own = games.covered == sets[0]
-    means = [games.scores[own & (games.deck == deck)].mean() for deck in np.unique(games.deck[own])]
+    means = [games.scores[own & (games.deal == deal)].mean() for deal in np.unique(games.deal[own])]
     assert found["points"].error[0] == pytest.approx(np.std(means, ddof=1) / math.sqrt(len(means)))
 
 

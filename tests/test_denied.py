@@ -30,18 +30,18 @@ PROVENANCE = {
 }
 
 
-def made_up(decks: int, covered: float = 0.0, seed: int = 0) -> MatchupGames:
-    """Return games in which who is denied `GOOD` has odds of one to e; in a part of the decks it is covered for all.
+def made_up(deals: int, covered: float = 0.0, seed: int = 0) -> MatchupGames:
+    """Return games in which who is denied `GOOD` has odds of one to e; in a part of the deals it is covered for all.
 
     Where it is covered the sets of the seats hold it all the same, as sets are drawn without looking.
     """
     rng = np.random.default_rng(seed)
-    games = decks * SEATS
-    deck = np.repeat(np.arange(decks), SEATS)
-    own = rng.random((decks, SEATS, 2)) < 0.5
+    games = deals * SEATS
+    deal = np.repeat(np.arange(deals), SEATS)
+    own = rng.random((deals, SEATS, 2)) < 0.5
     rotation = (np.arange(SEATS)[None, :] + np.arange(SEATS)[:, None]) % SEATS
     sets = own[:, rotation].reshape(games, SEATS, 2)
-    barred = np.repeat(rng.random(decks) < covered, SEATS)
+    barred = np.repeat(rng.random(deals) < covered, SEATS)
     lost = sets[..., 0] & ~barred[:, None]
     places = (rng.gumbel(size=(games, SEATS)) - lost).argsort(axis=1)[:, ::-1].argsort(axis=1)
     could = ~sets & ~np.stack([barred, np.zeros_like(barred)], axis=1)[:, None]
@@ -50,8 +50,8 @@ def made_up(decks: int, covered: float = 0.0, seed: int = 0) -> MatchupGames:
         config=HelsinkiConfig(num_players=SEATS),
         players=("one",),
         seating=np.zeros((games, SEATS), np.int64),
-        block=deck,
-        deck=deck,
+        block=deal,
+        deal=deal,
         places=places.astype(np.int8),
         scores=(10 - 2 * places).astype(np.int16),
         rounds=np.full(games, 15, np.int16),
@@ -62,8 +62,8 @@ def made_up(decks: int, covered: float = 0.0, seed: int = 0) -> MatchupGames:
 
 
 def stacked(tables: list[MatchupGames]) -> MatchupGames:
-    """Return line-ups that played the same decks as one table."""
-    names = ("seating", "deck", "places", "scores", "rounds", "covered", "denied", "used")
+    """Return line-ups that played the same deals as one table."""
+    names = ("seating", "deal", "places", "scores", "rounds", "covered", "denied", "used")
     columns: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
     block = np.concatenate([table.block + 1_000_000 * i for i, table in enumerate(tables)])
     return replace(tables[0], block=block, **columns)
@@ -79,7 +79,7 @@ def test_what_is_worth_something_stands_out_and_the_rest_does_not() -> None:
     assert good.points[1] > 0
 
 
-def test_line_ups_with_the_same_decks_count_once() -> None:
+def test_line_ups_with_the_same_deals_count_once() -> None:
     one = made_up(300)
     alone, thrice = ablation_effects(one)[1], ablation_effects(stacked([one, one, one]))[1]
     assert thrice.power[0] == pytest.approx(alone.power[0], abs=0.3)  # but for a little that draws towards zero
@@ -97,7 +97,7 @@ def test_what_is_covered_for_all_is_denied_to_nobody() -> None:
 
 def test_tables_without_games_are_left_out_and_unfinished_ones_say_so() -> None:
     table = replace(made_up(200), missing=100)
-    names = ("seating", "block", "deck", "places", "scores", "rounds", "covered", "denied", "used")
+    names = ("seating", "block", "deal", "places", "scores", "rounds", "covered", "denied", "used")
     empty: dict[str, Any] = {name: getattr(table, name)[:0] for name in names}
     nothing = replace(table, name="not yet", missing=900, **empty)
     files, data = ablation_report_files([table, nothing], "denied", "Worth", PROVENANCE)

@@ -106,7 +106,7 @@ def test_what_would_have_been_better_is_said_in_words() -> None:
     first = [game.legal_actions().tolist() for game, _ in replay_steps(record)]
     better = (first[0][-1], None, first[2][0])
     told = GameEvaluation("mine", ((0.5, 0.5),) * 4, (0.123456, None, 0.0), better).to_dict(record)
-    assert told["judge"] == "mine"
+    assert told["evaluator"] == "mine"
     assert told["costs"] == [0.1235, None, 0.0]
     assert told["better"][0].startswith("Start on space")
     assert told["better"][1] is None

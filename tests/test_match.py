@@ -43,7 +43,7 @@ def test_a_player_does_the_same_whoever_else_is_random() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_blocks_deal_one_deck_and_rotate_the_seats(seats: int) -> None:
+def test_a_block_plays_one_deal_and_rotates_the_seats(seats: int) -> None:
     results = play_match(["random"] * seats, games=2 * seats)
     assert len(results) == 2 * seats
     for block in range(2):
@@ -108,23 +108,23 @@ def test_standings() -> None:
     results = made_up([[0, 1], [0, 1]] * 50)  # the first seat always wins
     a = results.result(0)
     assert (a.player, a.seat, a.games, a.share, a.place, a.score) == ("a", None, 100, 0.5, 1.5, 3)
-    assert (a.low, a.high) == interval(0.5, 50, 50), "decks that do not differ count as one game each"
+    assert (a.low, a.high) == interval(0.5, 50, 50), "deals that do not differ count as one game each"
     first = results.result(0, seat=0)
     assert (first.games, first.share, first.high) == (50, 1.0, 1.0)
     assert [s.seat for s in results.player_results()] == [None, 0, 1] * 2
     assert [s.player for s in results.player_results()] == ["a"] * 3 + ["b"] * 3
 
 
-def interval(share: float, games: float, decks: int) -> tuple[float, float]:
-    """Wilson's interval for so many independent games, with Student's quantile for so many decks."""
-    low, high = wilson_interval(share, games, student_quantile(decks))
+def interval(share: float, games: float, deals: int) -> tuple[float, float]:
+    """Wilson's interval for so many independent games, with Student's quantile for so many deals."""
+    low, high = wilson_interval(share, games, student_quantile(deals))
     return float(low), float(high)
 
 
-def test_games_of_a_deck_count_as_what_they_are_worth() -> None:
-    """Where the deck decides who wins, two games of it are worth one."""
-    deck_decides = made_up([[0, 1], [1, 0], [1, 0], [0, 1]] * 50)
-    a = deck_decides.result(0)
+def test_games_of_a_deal_count_as_what_they_are_worth() -> None:
+    """Where the deal decides who wins, two games of it are worth one."""
+    deal_decides = made_up([[0, 1], [1, 0], [1, 0], [0, 1]] * 50)
+    a = deal_decides.result(0)
     assert a.share == 0.5
     assert (a.low, a.high) == pytest.approx(interval(0.5, 99, 100), abs=1e-9)
     always = made_up([[0, 1], [1, 0]] * 50).result(0)
@@ -134,11 +134,11 @@ def test_games_of_a_deck_count_as_what_they_are_worth() -> None:
 
 def test_a_match_an_arena_and_its_ratings_tell_one_interval() -> None:
     rng = np.random.default_rng(4)
-    seating, decks = rng.integers(0, 3, (90, 4)), np.repeat(np.arange(15), 6)
+    seating, deals = rng.integers(0, 3, (90, 4)), np.repeat(np.arange(15), 6)
     places, scores = rng.permuted(np.tile(np.arange(4), (90, 1)), axis=1), rng.integers(0, 30, (90, 4))
-    rated = player_statistics(3, seating, places, scores, decks)
+    rated = player_statistics(3, seating, places, scores, deals)
     for player in range(3):
-        told = player_result("x", None, seating == player, places.astype(np.int8), scores.astype(np.int16), decks)
+        told = player_result("x", None, seating == player, places.astype(np.int8), scores.astype(np.int16), deals)
         assert told.games == rated.games[player]
         assert (told.share, told.low, told.high) == pytest.approx(
             (rated.win_rate[player], rated.low[player], rated.high[player]), rel=1e-12

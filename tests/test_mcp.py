@@ -372,7 +372,7 @@ def test_garbage_on_standard_input_ends_nothing(tmp_path: Path) -> None:
         ("act", {"seat": "SEAT", "action": 0, "number": 7}, "number: found 7"),
         ("act", {"seat": "OTHER", "action": 0}, "seat: It is the turn of player 0"),
         ("history", {"seat": "SEAT", "since": 1}, "since: found 1"),
-        ("evaluate_position", {"seat": "OTHER"}, "judge: it is the turn of"),
+        ("evaluate_position", {"seat": "OTHER"}, "evaluate: it is the turn of"),
         ("evaluate_position", {"seat": "SEAT", "simulations": 3}, "simulations: found 3"),
         ("analyze", {"record": "{"}, "record"),
         ("new_table", {"players": ["greedy", "random"]}, "players: found ['greedy', 'random']"),

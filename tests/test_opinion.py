@@ -21,8 +21,8 @@ from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.games import EACH_GAME, TestedGame
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
-JUDGES = ("net", "net+search:20", "mc:20")
-EACH_JUDGE = pytest.mark.parametrize("judge", JUDGES)
+EVALUATORS = ("net", "net+search:20", "mc:20")
+EACH_EVALUATOR = pytest.mark.parametrize("evaluator", EVALUATORS)
 EACH_NUMBER = pytest.mark.parametrize("players", [2, 3, 4])
 
 
@@ -43,12 +43,12 @@ def some(arrays: tuple[Any, ...], step: int) -> tuple[Any, ...]:
 
 
 @EACH_GAME
-@EACH_JUDGE
+@EACH_EVALUATOR
 @EACH_NUMBER
-def test_an_opinion_is_whole_and_its_best_decision_is_taken(game: TestedGame, judge: str, players: int) -> None:
+def test_an_opinion_is_whole_and_its_best_decision_is_taken(game: TestedGame, evaluator: str, players: int) -> None:
     record = played(game, players)
-    observation, mask, words, decided, seats = some(questions_of(record), 1 if judge == "net" else 9)
-    player = make_player(judge, record.config)
+    observation, mask, words, decided, seats = some(questions_of(record), 1 if evaluator == "net" else 9)
+    player = make_player(evaluator, record.config)
     found = evaluate_actions(player, record.config, observation, mask, words, also=decided)
     taken = player.act(observation, mask, words)
     costly = 0
@@ -77,11 +77,11 @@ def assert_same(one: Evaluation, other: Evaluation) -> None:
 
 
 @EACH_GAME
-@EACH_JUDGE
-def test_an_opinion_depends_on_no_other_decision(game: TestedGame, judge: str) -> None:
+@EACH_EVALUATOR
+def test_an_opinion_depends_on_no_other_decision(game: TestedGame, evaluator: str) -> None:
     record = played(game, 3)
-    arrays = some(questions_of(record)[:4], 1 if judge == "net" else 12)
-    player = make_player(judge, record.config)
+    arrays = some(questions_of(record)[:4], 1 if evaluator == "net" else 12)
+    player = make_player(evaluator, record.config)
     together = evaluate_actions(player, record.config, *arrays)
     for b in range(0, len(together), 5):
         assert_same(evaluate_actions(player, record.config, *(array[b : b + 1] for array in arrays))[0], together[b])
@@ -92,8 +92,8 @@ def test_what_is_looked_at_besides_changes_nothing_else(game: TestedGame) -> Non
     record = played(game, 2)
     observation, mask, words, _, _ = questions_of(record)
     last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
-    for judge, step in (("net", 1), ("net+search:20", 9), ("mc:20", 9)):
-        player = make_player(judge, record.config)
+    for evaluator, step in (("net", 1), ("net+search:20", 9), ("mc:20", 9)):
+        player = make_player(evaluator, record.config)
         arrays: tuple[Any, ...] = some((observation, mask, words), step)
         plain = evaluate_actions(player, record.config, *arrays)
         with_it = evaluate_actions(player, record.config, arrays[0], arrays[1], arrays[2], last[::step])
@@ -110,9 +110,9 @@ def test_what_is_looked_at_besides_changes_nothing_else(game: TestedGame) -> Non
 
 @pytest.mark.thorough
 @EACH_GAME
-@pytest.mark.parametrize("judge", ["net", pytest.param("net+search:20", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("evaluator", ["net", pytest.param("net+search:20", marks=pytest.mark.nightly)])
 @EACH_NUMBER
-def test_who_ends_the_game_as_the_winner_sees_it(game: TestedGame, judge: str, players: int) -> None:
+def test_who_ends_the_game_as_the_winner_sees_it(game: TestedGame, evaluator: str, players: int) -> None:
     """The result of the game is the evaluation of its last action, for each seat."""
     winners = set()
     for seed in range(10):
@@ -122,7 +122,7 @@ def test_who_ends_the_game_as_the_winner_sees_it(game: TestedGame, judge: str, p
         if not all(ends(determinize(before, seed=deal), action) for deal in range(8)):
             continue  # a card that was hidden ended it
         observation, mask, words, decided, _ = (array[-1:] for array in questions_of(record))
-        player = make_player(judge, record.config)
+        player = make_player(evaluator, record.config)
         one = evaluate_actions(player, record.config, observation, mask, words, also=decided)[0]
         assert record.places is not None
         first = np.array(record.places) == 0
@@ -143,7 +143,7 @@ def test_a_game_taken_apart(game: TestedGame) -> None:
     record, told = played(game, 2), list[tuple[int, int]]()
     analysis = analyze(record, progress=lambda done, total: told.append((done, total)))
     judgement, decided = analysis.judgement, len(record.decisions)
-    assert judgement.judge == "net"
+    assert judgement.evaluator == "net"
     assert told[-1] == (decided, decided)
     assert [len(judgement.shares), len(judgement.costs), len(judgement.better)] == [decided + 1, decided, decided]
     assert record.places is not None

@@ -81,7 +81,7 @@ def judged_at_length(browser: Any, server: Server, seed: int) -> Player:
     """A page that shows the network's evaluation and has started one by a long search."""
     player = paste(browser, server, played(GAMES[0], seed=seed).to_json())
     player.page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
-    player.page.select_option("#judge", "net+search:400")
+    player.page.select_option("#evaluator", "net+search:400")
     player.page.wait_for_selector("#start:not([hidden])")
     player.page.click("#start")
     player.page.wait_for_selector("#progress:not([hidden])")
@@ -95,11 +95,11 @@ def test_a_judge_is_chosen_stopped_and_gone_on_with(server: Server, browser: Any
     page.click("#start")
     page.wait_for_selector("#progress", state="hidden")
     assert page.inner_text("#start") in ("Evaluate", "Resume")
-    page.select_option("#judge", "net")
+    page.select_option("#evaluator", "net")
     page.wait_for_selector(".costliest:not([hidden])")
     page.reload()
     page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
-    assert page.input_value("#judge") == "net"
+    assert page.input_value("#evaluator") == "net"
     assert player.wrong == []
 
 
@@ -116,7 +116,7 @@ def test_an_answer_that_comes_late_does_not_hide_what_was_asked_since(server: Se
     page.click("#start")
     while not late:
         page.wait_for_timeout(10)
-    page.select_option("#judge", "net")
+    page.select_option("#evaluator", "net")
     page.wait_for_selector(".costliest:not([hidden])")
     ((route, answer),) = late
     assert answer.json()["state"] == "stopped"
@@ -125,7 +125,7 @@ def test_an_answer_that_comes_late_does_not_hide_what_was_asked_since(server: Se
     page.wait_for_timeout(100)  # wait for the page's scripts
     assert page.is_visible(".costliest")
     assert page.is_hidden("#start")
-    assert page.input_value("#judge") == "net"
+    assert page.input_value("#evaluator") == "net"
     assert player.wrong == []
 
 
@@ -186,7 +186,7 @@ def test_a_position_is_judged_and_played_on(game: TestedGame, server: Server, br
     begin = next(one for i, (one, _) in enumerate(replay_steps(record)) if i == 50)
     player = paste(browser, server, position_of(record, 50), width=390)
     page = player.page
-    page.wait_for_selector(".choices-judged li", timeout=120_000)
+    page.wait_for_selector(".choices-evaluated li", timeout=120_000)
     assert page.locator(".picture svg").count() == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     ask_who_plays_on(page)

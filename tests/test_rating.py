@@ -44,12 +44,12 @@ def seat_effects(seats: int) -> np.ndarray:
     return np.linspace(-0.3, 0.3, seats)
 
 
-def played(seats: int = 3, decks: int = 30, seed: int = 0, **changes) -> RatableGames:
-    return simulate(STRENGTHS, seat_effects(seats), decks, np.random.default_rng(seed), **changes)
+def played(seats: int = 3, deals: int = 30, seed: int = 0, **changes) -> RatableGames:
+    return simulate(STRENGTHS, seat_effects(seats), deals, np.random.default_rng(seed), **changes)
 
 
 def two_players(results: list[tuple[int, int, int]]) -> RatableGames:
-    """Games of two: (who sits in seat 0, which place seat 0 took, how often), a deck of its own for each."""
+    """Games of two: (who sits in seat 0, which place seat 0 took, how often), a deal of its own for each."""
     rows = [(player, place) for player, place, times in results for _ in range(times)]
     player, place = np.array(rows).T
     places = np.stack([place, 1 - place], axis=1)
@@ -60,15 +60,15 @@ def two_players(results: list[tuple[int, int, int]]) -> RatableGames:
 
 
 def fitted(games: RatableGames) -> Fit:
-    model = build_model(games.players, games.seating, games.places, games.deck)
+    model = build_model(games.players, games.seating, games.places, games.deal)
     return fit(model.rankings, model.virtual)
 
 
 def test_derivatives_are_those_of_finite_differences() -> None:
-    games = played(4, decks=2)
+    games = played(4, deals=2)
     rng = np.random.default_rng(1)
     model = build_model(
-        games.players, games.seating, games.places, games.deck, covariates=rng.normal(size=(*games.seating.shape, 2))
+        games.players, games.seating, games.places, games.deal, covariates=rng.normal(size=(*games.seating.shape, 2))
     )
     assert model.player_map.shape == (5, 9)
     theta, step = rng.normal(size=9), 1e-5
@@ -82,8 +82,8 @@ def test_derivatives_are_those_of_finite_differences() -> None:
 
 
 def test_the_parts_of_units_add_up_to_the_whole() -> None:
-    games = played(3, decks=7)
-    model = build_model(games.players, games.seating, games.places, games.deck)
+    games = played(3, deals=7)
+    model = build_model(games.players, games.seating, games.places, games.deal)
     theta = np.random.default_rng(2).normal(size=6)
     none = VirtualDraws.of(np.zeros((0, 6)), 1.0)
     whole = derivatives(theta, model.rankings, none)
@@ -96,7 +96,7 @@ def test_the_likelihood_of_one_game_is_what_the_model_says() -> None:
         ("a", "b", "c"), np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]]), np.array([[2, 0, 1]] * 3, np.int8),
         np.zeros((3, 3), np.int16), "one", np.arange(3), np.zeros(3, np.int16), np.zeros((3, 3), np.int16),
     )  # fmt: skip
-    model = build_model(games.players, games.seating, games.places, games.deck, virtual_games=0.0)
+    model = build_model(games.players, games.seating, games.places, games.deal, virtual_games=0.0)
     theta = np.array([0.4, -0.7, 0.2, 0.1])
     strength, seat = np.array([0, 0.4, -0.7]), np.array([0.2, 0.1, -0.3])
     expected = 0.0
@@ -109,7 +109,7 @@ def test_the_likelihood_of_one_game_is_what_the_model_says() -> None:
 def test_two_players_equal_the_closed_form() -> None:
     # Player 0 wins 8 of 10 in seat 0 and 5 of 10 in seat 1: two log odds for two parameters.
     games = two_players([(0, 0, 8), (0, 1, 2), (1, 0, 5), (1, 1, 5)])
-    model = build_model(games.players, games.seating, games.places, games.deck, reference=1, virtual_games=0.0)
+    model = build_model(games.players, games.seating, games.places, games.deal, reference=1, virtual_games=0.0)
     theta, _ = maximize_likelihood(model.rankings, model.virtual)
     assert theta == pytest.approx([(math.log(8 / 2) + math.log(5 / 5)) / 2, (math.log(8 / 2) - math.log(5 / 5)) / 4])
 
@@ -123,7 +123,7 @@ def test_a_virtual_draw_adds_half_a_win_to_both_sides() -> None:
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_known_strengths_are_found(seats: int) -> None:
-    ratings = rate(played(seats, decks=400), reference="p0", resamples=100)
+    ratings = rate(played(seats, deals=400), reference="p0", resamples=100)
     assert ratings.error.max() < 0.1 * ELO
     assert (np.abs(ratings.elo / ELO - STRENGTHS) < 4 * ratings.error / ELO + 1e-12).all()
     np.testing.assert_allclose(ratings.seat / ELO, seat_effects(seats), atol=0.1)
@@ -132,12 +132,12 @@ def test_known_strengths_are_found(seats: int) -> None:
 
 
 def test_a_covariate_is_found() -> None:
-    games = played(3, decks=300, seat_luck=0.0, player_luck=0.0)
+    games = played(3, deals=300, seat_luck=0.0, player_luck=0.0)
     rng = np.random.default_rng(3)
     covariate = rng.normal(size=(*games.seating.shape, 1))
     worth = np.array(STRENGTHS)[games.seating] + seat_effects(3) + 0.5 * covariate[..., 0]
     places = np.argsort(np.argsort(-worth - rng.gumbel(size=worth.shape), axis=1), axis=1)
-    model = build_model(games.players, games.seating, places, games.deck, covariates=covariate)
+    model = build_model(games.players, games.seating, places, games.deal, covariates=covariate)
     found = fit(model.rankings, model.virtual)
     assert found.theta[-1] == pytest.approx(0.5, abs=4 * math.sqrt(found.covariance[-1, -1]))
 
@@ -146,14 +146,14 @@ def test_somebody_may_sit_in_several_seats() -> None:
     games = simulate((0.0, 1.0), seat_effects(3), 500, np.random.default_rng(4), lineups=[(0, 0, 1), (0, 1, 1)])
     ratings = rate(games, reference="p0", resamples=100)
     assert ratings.elo[1] / ELO == pytest.approx(1, abs=4 * ratings.error[1] / ELO)
-    assert ratings.cross_table.games[0, 1] == len(games.deck)
-    assert ratings.statistics.games.tolist() == [len(games.deck) * 3 // 2] * 2
+    assert ratings.cross_table.games[0, 1] == len(games.deal)
+    assert ratings.statistics.games.tolist() == [len(games.deal) * 3 // 2] * 2
 
 
 def test_the_order_of_games_does_not_matter() -> None:
     games = played()
-    shuffled = np.random.default_rng(5).permutation(len(games.deck))
-    columns = {name: getattr(games, name)[shuffled] for name in ("seating", "deck", "places", "scores")}
+    shuffled = np.random.default_rng(5).permutation(len(games.deal))
+    columns = {name: getattr(games, name)[shuffled] for name in ("seating", "deal", "places", "scores")}
     one, other = rate(games, resamples=100), rate(replace(games, **columns), resamples=100)
     np.testing.assert_allclose(one.elo, other.elo, atol=1e-6)
     np.testing.assert_allclose(one.low, other.low, atol=1e-6)
@@ -187,12 +187,12 @@ def test_who_always_wins_gets_a_finite_rating_and_a_wide_interval() -> None:
 
 def test_resampling_by_steps_equals_fitting_every_resample() -> None:
     games = simulate((0.0, 1.0, 9.0), seat_effects(2), 20, np.random.default_rng(6))
-    model = build_model(games.players, games.seating, games.places, games.deck)
+    model = build_model(games.players, games.seating, games.places, games.deal)
     check_resamples(model, fit(model.rankings, model.virtual), 20)
 
 
 def test_the_bootstrap_and_the_sandwich_agree_where_both_hold() -> None:
-    ratings = rate(played(3, decks=200), reference="p0")
+    ratings = rate(played(3, deals=200), reference="p0")
     half = (ratings.high - ratings.low) / 2
     np.testing.assert_allclose(half[1:], 1.97 * ratings.error[1:], rtol=0.12)
 
@@ -241,7 +241,7 @@ def test_the_ratings_expect_shares_by_strength_and_seat() -> None:
 
 
 def test_where_the_model_holds_the_cross_table_is_what_the_ratings_expect() -> None:
-    ratings = rate(played(3, decks=100), resamples=100)
+    ratings = rate(played(3, deals=100), resamples=100)
     off = ~np.eye(5, dtype=bool)
     assert np.abs(ratings.cross_table.share - ratings.expected)[off].max() < 0.05
 
@@ -272,9 +272,9 @@ def test_what_is_denied_stays_in_where_it_cannot_be_told_apart() -> None:
         ratings = rate(other, reference="p0", resamples=100)
         assert not ratings.handicaps
         assert ratings.elo[1] > 0
-    # Two decks of many with a handicap: nobody could say what it costs, and most resamples have none of them.
+    # Two deals of many with a handicap: nobody could say what it costs, and most resamples have none of them.
     barred = np.zeros_like(games.denied)
-    barred[games.deck < 2, 0] = 4
+    barred[games.deal < 2, 0] = 4
     seldom = replace(games, denied=barred)
     assert not rate(seldom, reference="p0", resamples=100).handicaps
     assert rate(seldom, reference="p0", resamples=100).elo[1] == rate(games, reference="p0", resamples=100).elo[1]
@@ -299,7 +299,7 @@ def test_what_cannot_be_told_apart_is_an_error() -> None:
         ({"places": np.array([[1, 1], [0, 1]], np.int8)}, r"found \[1, 1\] in game 0"),
         ({"seating": np.array([[0, 2], [1, 0]])}, "found player 2, expected 0 to 1"),
         ({"seating": np.array([[0, 1, 1], [1, 0, 1]])}, r"shapes: found seating \(2, 3\)"),
-        ({"deck": np.array([4, 4])}, "games of 1 deal"),
+        ({"deal": np.array([4, 4])}, "games of 1 deal"),
         ({"players": ("a",)}, "players: found 1"),
     ],
 )
@@ -319,7 +319,7 @@ def test_wrong_arguments_are_named() -> None:
 
 
 def covered(
-    seats: int, repetitions: int, decks: int, resamples: int, strengths: tuple[float, ...] = STRENGTHS
+    seats: int, repetitions: int, deals: int, resamples: int, strengths: tuple[float, ...] = STRENGTHS
 ) -> tuple[float, float, float]:
     """Share of 95 % intervals that hold the truth: of ratings, of seat effects, of the cross-table's shares."""
     truth, effects = np.array(strengths) * ELO, seat_effects(seats) * ELO
@@ -327,13 +327,13 @@ def covered(
     ahead = share_ahead(seats, strengths)
     upper = np.triu_indices(len(strengths), 1)
     for repetition in range(repetitions):
-        games = simulate(strengths, seat_effects(seats), decks, np.random.default_rng([seats, repetition]))
+        games = simulate(strengths, seat_effects(seats), deals, np.random.default_rng([seats, repetition]))
         ratings = rate(games, reference="p0", resamples=resamples, seed=repetition)
         inside["ratings"].append((ratings.low <= truth)[1:] & (truth <= ratings.high)[1:])
         inside["seats"].append((ratings.seat_low <= effects) & (effects <= ratings.seat_high))
         inside["pairs"].append(((ratings.cross_table.low <= ahead) & (ahead <= ratings.cross_table.high))[upper])
     means = [float(np.mean(values)) for values in inside.values()]
-    print(f"{seats} seats, {decks} decks, {repetitions} repetitions: ratings, seats, pairs", means)
+    print(f"{seats} seats, {deals} deals, {repetitions} repetitions: ratings, seats, pairs", means)
     return means[0], means[1], means[2]
 
 
@@ -357,7 +357,7 @@ def share_ahead(seats: int, strengths: tuple[float, ...]) -> np.ndarray:
 def test_intervals_cover_in_a_quick_check() -> None:
     # 60 repetitions of four ratings that hang together: at least 60 independent trials. Fewer than 52 or all 60 covered
     # would come up once in a hundred if the coverage is 95 %; of the mean over four, fewer than 90 % is as rare.
-    ratings, seats, _ = covered(2, repetitions=60, decks=24, resamples=400)
+    ratings, seats, _ = covered(2, repetitions=60, deals=24, resamples=400)
     assert 0.90 <= ratings < 1
     assert seats >= 52 / 60
 
@@ -365,7 +365,7 @@ def test_intervals_cover_in_a_quick_check() -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_intervals_cover_what_they_should(seats: int) -> None:
-    ratings, effects, ahead = covered(seats, repetitions=300, decks=24, resamples=1000)
+    ratings, effects, ahead = covered(seats, repetitions=300, deals=24, resamples=1000)
     assert 0.93 <= ratings <= 0.97
     assert 0.92 <= effects <= 0.98  # fewer numbers: the error of this figure is about 1.2 %
     assert 0.93 <= ahead <= 0.98
@@ -373,5 +373,5 @@ def test_intervals_cover_what_they_should(seats: int) -> None:
 
 @pytest.mark.nightly
 def test_intervals_cover_players_who_hardly_ever_lose() -> None:
-    ratings, _, _ = covered(2, repetitions=300, decks=24, resamples=1000, strengths=(0.0, 2.0, 5.0, 8.0))
+    ratings, _, _ = covered(2, repetitions=300, deals=24, resamples=1000, strengths=(0.0, 2.0, 5.0, 8.0))
     assert 0.93 <= ratings <= 0.98  # up to 1,390 points apart: many intervals rest on virtual draws, and are wide

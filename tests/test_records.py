@@ -281,7 +281,7 @@ def test_a_position_is_shown_and_judged(game: TestedGame, server: Server) -> Non
     assert (study["kind"], shown["seat"], shown["svg"][:4]) == ("position", position["to_move"], "<svg")
     assert server.ask("GET", f"/api/records/{name}/file")[1] == position
     assert server.ask("GET", f"/api/records/{name}/page")[0] == 400
-    advice = judge(server, name, "net")["judgement"]
+    advice = evaluate(server, name, "net")["judgement"]
     assert sum(advice["shares"]) == pytest.approx(1, abs=1e-3)
     chances = [choice["probability"] for choice in advice["choices"]]
     assert chances[1:] == sorted(chances[1:], reverse=True)
@@ -291,9 +291,9 @@ def test_a_position_is_shown_and_judged(game: TestedGame, server: Server) -> Non
 # -- evaluation ----------------------------------------------------------------------------------------------------
 
 
-def judge(server: Server, name: str, who: str) -> dict[str, Any]:
+def evaluate(server: Server, name: str, who: str) -> dict[str, Any]:
     """Evaluate a game completely."""
-    path = f"/api/records/{name}/judgement?judge={quote(who)}"
+    path = f"/api/records/{name}/judgement?evaluator={quote(who)}"
     status, found, _ = server.ask("POST", path)
     assert status == 202, found
     for _ in range(1200):
@@ -308,17 +308,17 @@ def judge(server: Server, name: str, who: str) -> dict[str, Any]:
 def test_a_game_is_judged_as_the_analysis_does_it(server: Server) -> None:
     record = played(GAMES[0])
     name = bring(server, record.to_json())
-    found = judge(server, name, "net")
+    found = evaluate(server, name, "net")
     assert (found["state"], found["done"], found["total"]) == ("done", len(record.decisions), len(record.decisions))
     judgement, title = analyze(record, "net").judgement, server.ask("GET", f"/api/records/{name}")[1]["title"]
     assert found["judgement"] == judgement.to_dict(record)
-    assert server.ask("GET", f"/api/records/{name}/page?judge=net")[1] == page(record, judgement, title=title)
+    assert server.ask("GET", f"/api/records/{name}/page?evaluator=net")[1] == page(record, judgement, title=title)
     assert server.ask("GET", f"/api/records/{name}/page")[1] == page(record, title=title)
 
 
 def test_judging_is_stopped_and_gone_on_with(server: Server) -> None:
     name = bring(server, played(GAMES[0], seed=8).to_json())
-    path = f"/api/records/{name}/judgement?judge={quote('net+search:400')}"
+    path = f"/api/records/{name}/judgement?evaluator={quote('net+search:400')}"
     assert server.ask("GET", path)[1]["state"] == "stopped"
     server.ask("POST", path)
     while (running := server.ask("GET", path)[1])["done"] == 0:
@@ -338,8 +338,8 @@ def test_judging_is_stopped_and_gone_on_with(server: Server) -> None:
 def test_judges_that_are_none(who: str, server: Server) -> None:
     name = bring(server, played(GAMES[0]).to_json())
     for method in ("GET", "POST", "DELETE"):
-        status, answer, _ = server.ask(method, f"/api/records/{name}/judgement?judge={quote(who)}")
-        assert (status, "judge: found" in answer["error"]) == (400, True)
+        status, answer, _ = server.ask(method, f"/api/records/{name}/judgement?evaluator={quote(who)}")
+        assert (status, "evaluator: found" in answer["error"]) == (400, True)
 
 
 # -- continue -----------------------------------------------------------------------------------------------
@@ -518,8 +518,8 @@ def test_the_token_is_demanded(tmp_path: Path) -> None:
             ("GET", f"/api/records/{name}"),
             ("GET", f"/api/records/{name}/file"),
             ("GET", f"/api/records/{name}/page"),
-            ("GET", f"/api/records/{name}/judgement?judge=net"),
-            ("POST", f"/api/records/{name}/judgement?judge=net"),
+            ("GET", f"/api/records/{name}/judgement?evaluator=net"),
+            ("POST", f"/api/records/{name}/judgement?evaluator=net"),
             ("DELETE", f"/api/records/{name}"),
         ):
             assert running.ask(method, path)[0] == 401, path

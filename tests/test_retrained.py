@@ -101,10 +101,10 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
     for one in data["meetings"]:
         action, seed = one["action"], one["seed"]
         bit = 1 << BOARD_ACTIONS.index(action)
-        decks, by_deck = {}, {}
+        deals, by_deal = {}, {}
         for way in ("habit", "retrained", "at home"):
             table = tables[f"{action}, {seed}, 2 players, {way}"]
-            decks[way] = table.deck.tolist()
+            deals[way] = table.deal.tolist()
             won = []
             for game in range(len(table)):
                 seats = [table.players[i] for i in table.seating[game]]
@@ -122,16 +122,16 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
                     assert learnt_so == (lacks if way == "retrained" else [False, False])
                 first = table.places[game] == 0
                 won.append(100 * first[own] / first.sum())
-            by_deck[way] = np.reshape(won, (-1, 2)).mean(axis=1)
+            by_deal[way] = np.reshape(won, (-1, 2)).mean(axis=1)
             assert one["won"][way]["share"] == pytest.approx(np.mean(won), abs=1e-3)
-        assert decks["habit"] == decks["retrained"] == decks["at home"]
+        assert deals["habit"] == deals["retrained"] == deals["at home"]
         screen = estimate_win_effects(ablation_games(tables_of(made, "screen")[f"with-all-{seed}, 2 players"]))
         assert one["power"] == pytest.approx(50 - one["won"]["retrained"]["share"], abs=1e-3)
         assert one["deviation"] == pytest.approx(one["power"] - screen.power.mean(), abs=1e-3)
         assert one["regained"] == pytest.approx(
             one["won"]["retrained"]["share"] - one["won"]["habit"]["share"], abs=1e-3
         )
-        error = by_deck["retrained"].std(ddof=1) / np.sqrt(len(by_deck["retrained"]))
+        error = by_deal["retrained"].std(ddof=1) / np.sqrt(len(by_deal["retrained"]))
         assert one["deviation_low"] < one["deviation"] - 1.96 * error  # several intervals, and the mean is not known
         assert one["deviation_high"] > one["deviation"] + 1.96 * error
         habit = next(e for e in data["screen"] if e["seed"] == seed)

@@ -121,7 +121,7 @@ def test_a_flood_of_questions_starts_few_processes_and_ctrl_c_ends_the_server(tm
         for number in range(24):
             for line, view in lines:
                 deeper = SIMULATIONS[number % len(SIMULATIONS)]
-                line.send(json.dumps({"type": "judge", "number": view["number"], "deeper": deeper}))
+                line.send(json.dumps({"type": "evaluate", "number": view["number"], "deeper": deeper}))
             most = max(most, len(children(server)))
             time.sleep(0.25 if number % 8 == 0 else 0)
         assert 0 < most <= MAX_WORKERS

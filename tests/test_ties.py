@@ -34,19 +34,19 @@ from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, expe
 from tests.support.rankings import check_resamples, simulate
 
 
-def games_of(places: list[list[int]], seating: list[list[int]], deck: list[int] | None = None) -> RatableGames:
-    """Games with these places and seatings, a deck of its own for each unless said otherwise."""
+def games_of(places: list[list[int]], seating: list[list[int]], deal: list[int] | None = None) -> RatableGames:
+    """Games with these places and seatings, a deal of its own for each unless said otherwise."""
     count, nothing = len(places), np.zeros(np.shape(places), np.int16)
-    decks = np.arange(count) if deck is None else np.array(deck)
+    deals = np.arange(count) if deal is None else np.array(deal)
     names = tuple("abcd"[: 1 + int(np.max(seating))])
     where = np.array(places, np.int8)
-    return RatableGames(names, np.array(seating), where, nothing, "ties", decks, np.zeros(count, np.int16), nothing)
+    return RatableGames(names, np.array(seating), where, nothing, "ties", deals, np.zeros(count, np.int16), nothing)
 
 
-def with_ties(seats: int, decks: int, seed: int = 0) -> RatableGames:
+def with_ties(seats: int, deals: int, seed: int = 0) -> RatableGames:
     """Games of five players in which two or more that are near to each other share a place, in some of ten games."""
     rng = np.random.default_rng(seed)
-    games = simulate((0.0, 0.3, 0.8, 1.5, 2.5), np.linspace(-0.3, 0.3, seats), decks, rng)
+    games = simulate((0.0, 0.3, 0.8, 1.5, 2.5), np.linspace(-0.3, 0.3, seats), deals, rng)
     same = rng.random(games.places.shape) < 0.3  # as good as who is just ahead
     order = np.argsort(games.places, axis=1)
     steps = np.where(np.take_along_axis(same, order, axis=1), 0, 1)
@@ -58,7 +58,7 @@ def with_ties(seats: int, decks: int, seed: int = 0) -> RatableGames:
 
 
 def modelled(games: RatableGames, virtual_games: float = 1.0) -> RatingModel:
-    return build_model(games.players, games.seating, games.places, games.deck, virtual_games=virtual_games)
+    return build_model(games.players, games.seating, games.places, games.deal, virtual_games=virtual_games)
 
 
 # shares and places
@@ -83,7 +83,7 @@ def test_what_a_game_hands_out_stays_the_same() -> None:
 def test_a_standing_counts_shared_wins_in_parts() -> None:
     # Seat 0 shares a win with another, wins alone, and is last. Won: (1/2 + 1 + 0) / 3 = 1/2. Place, from 1:
     # ((1 + 2) / 2 + 1 + 3) / 3 = 11/6.
-    # The variance of the share over three decks: (0^2 + (1/2)^2 + (1/2)^2) / 3^2 * 3/2 = 1/12, so the games are worth
+    # The variance of the share over three deals: (0^2 + (1/2)^2 + (1/2)^2) / 3^2 * 3/2 = 1/12, so the games are worth
     # (1/2 * 1/2) / (1/12) = 3 independent ones. Student's quantile for 2 degrees of freedom is 4.302653, its square
     # through 3 is 6.170940; Wilson's half width sqrt(6.170940 * (1/4 + 6.170940 / 4)) / 7.170940 = 0.463829.
     places = np.array([[0, 0, 2], [0, 1, 2], [2, 0, 1]], np.int8)
@@ -97,17 +97,17 @@ def test_a_standing_counts_shared_wins_in_parts() -> None:
 
 def test_equal_players_win_one_game_in_as_many_as_there_are_seats_also_with_ties() -> None:
     games = with_ties(3, 40)
-    won = player_statistics(5, games.seating, games.places, games.scores, games.deck)
-    assert (won.win_rate * won.games).sum() == pytest.approx(len(games.deck))
-    assert (won.place * won.games).sum() == pytest.approx(len(games.deck) * (1 + 2 + 3))
+    won = player_statistics(5, games.seating, games.places, games.scores, games.deal)
+    assert (won.win_rate * won.games).sum() == pytest.approx(len(games.deal))
+    assert (won.place * won.games).sum() == pytest.approx(len(games.deal) * (1 + 2 + 3))
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_a_match_an_arena_and_its_ratings_tell_one_interval(seats: int) -> None:
     games = with_ties(seats, 12)
-    rated = player_statistics(5, games.seating, games.places, games.scores, games.deck)
+    rated = player_statistics(5, games.seating, games.places, games.scores, games.deal)
     for player in range(5):
-        told = player_result("x", None, games.seating == player, games.places, games.scores, games.deck)
+        told = player_result("x", None, games.seating == player, games.places, games.scores, games.deal)
         assert (told.share, told.low, told.high, told.place) == pytest.approx(
             (rated.win_rate[player], rated.low[player], rated.high[player], rated.place[player]), rel=1e-12
         )
@@ -116,13 +116,13 @@ def test_a_match_an_arena_and_its_ratings_tell_one_interval(seats: int) -> None:
 def test_the_cross_table_counts_a_shared_place_as_half() -> None:
     # a against b: tied; ahead; and in the game in which a has two seats, tied and behind: (1/2 + 1 + 1/2 + 0) / 4.
     games = games_of([[0, 0, 2], [0, 1, 1], [0, 2, 0]], [[0, 1, 2], [0, 1, 2], [0, 0, 1]], [0, 1, 1])
-    found = cross_table(3, games.seating, games.places, games.deck)
+    found = cross_table(3, games.seating, games.places, games.deal)
     assert found.share[0, 1] == pytest.approx((1 / 2 + 1 + 1 / 2 + 0) / 4)
     assert found.share[1, 0] == pytest.approx(1 - found.share[0, 1])
     assert found.share[1, 2] == pytest.approx((1 + 1 / 2) / 2)
     assert found.low[0, 1] == pytest.approx(1 - found.high[1, 0])
-    # By deck: the tie; then ahead, tied and behind.
-    assert head_to_head_by_unit(games.seating, games.places, games.deck, 0, 1).tolist() == [1 / 2, (1 + 1 / 2 + 0) / 3]
+    # By deal: the tie; then ahead, tied and behind.
+    assert head_to_head_by_unit(games.seating, games.places, games.deal, 0, 1).tolist() == [1 / 2, (1 + 1 / 2 + 0) / 3]
 
 
 # the model
@@ -193,10 +193,10 @@ def test_a_tied_game_is_its_orders_in_equal_parts(seats: int) -> None:
         rows += [(int(g), np.argsort(order).tolist())] * round(24 * part)
     copied = [g for g, _ in rows]
     broken = replace(
-        games, seating=games.seating[copied], deck=games.deck[copied], places=np.array([places for _, places in rows])
+        games, seating=games.seating[copied], deal=games.deal[copied], places=np.array([places for _, places in rows])
     )
     tied, many = modelled(games), modelled(broken, virtual_games=24.0)
-    assert len(broken.deck) == 24 * len(games.deck)
+    assert len(broken.deal) == 24 * len(games.deal)
     theta, _ = maximize_likelihood(tied.rankings, tied.virtual)
     np.testing.assert_allclose(theta, maximize_likelihood(many.rankings, many.virtual)[0], atol=1e-7)
     np.testing.assert_allclose(24 * unit_scores(theta, tied.rankings), unit_scores(theta, many.rankings), atol=1e-9)
@@ -208,7 +208,7 @@ def test_ratings_expect_what_happened_also_with_ties() -> None:
     model = modelled(games, virtual_games=0.0)
     theta, _ = maximize_likelihood(model.rankings, model.virtual)
     utility = (model.player_map @ theta)[games.seating] + model.seat_map @ theta
-    met = cross_table(5, games.seating, games.places, games.deck)
+    met = cross_table(5, games.seating, games.places, games.deal)
     expected = expected_cross_table(5, games.seating, utility)
     np.testing.assert_allclose(np.nansum(expected * met.games, axis=1), np.nansum(met.share * met.games, axis=1))
 
@@ -241,8 +241,8 @@ def test_places_that_skip_none_or_too_many_are_refused(places: list[int]) -> Non
 
 def test_ties_decide_a_sequential_test_as_halves() -> None:
     """Who ties every game is as strong as the other: not 50 points better, but 50 better than 50 points weaker."""
-    games = games_of([[0, 0]] * 80, [[0, 1], [1, 0]] * 40, [deck for deck in range(40) for _ in "ab"])
-    blocks = head_to_head_by_unit(games.seating, games.places, games.deck, 0, 1)
+    games = games_of([[0, 0]] * 80, [[0, 1], [1, 0]] * 40, [deal for deal in range(40) for _ in "ab"])
+    blocks = head_to_head_by_unit(games.seating, games.places, games.deal, 0, 1)
     assert blocks.tolist() == [0.5] * 40
     better = SequentialTest(Hypotheses(expected_score(0), expected_score(100)))
     assert better.update(blocks).verdict == "not better"
@@ -256,7 +256,7 @@ def test_ties_decide_a_sequential_test_as_halves() -> None:
 def test_studies_share_a_win_too() -> None:
     # Two seats, four games of which two are tied: seat 0 won (1/2 + 1/2 + 1 + 0) / 4.
     games = games_of([[0, 0], [0, 0], [0, 1], [1, 0]], [[0, 1]] * 4)
-    table = _Decks(games.places, games.deck)
+    table = _Deals(games.places, games.deal)
     assert seat_win_rates(table)["share"] == [50.0, 50.0]  # type: ignore[arg-type]  # all that it reads
     # An action of two: each seat is denied one of the two in turn, and all games are tied.
     denied = np.array([[[True, False], [False, True]], [[False, True], [True, False]]] * 8)
@@ -265,6 +265,6 @@ def test_studies_share_a_win_too() -> None:
     assert tied.power == pytest.approx([0, 0], abs=1e-9)
 
 
-class _Decks:
-    def __init__(self, places: np.ndarray, deck: np.ndarray) -> None:
-        self.places, self.deck = places, deck
+class _Deals:
+    def __init__(self, places: np.ndarray, deal: np.ndarray) -> None:
+        self.places, self.deal = places, deal

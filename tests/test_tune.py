@@ -428,7 +428,7 @@ class StoppedError(Exception):
     """A stop request."""
 
 
-def played_here(config: TuneConfig, folder: Path, stop: str = "", judge: str | None = None) -> dict[Path, bytes]:
+def played_here(config: TuneConfig, folder: Path, stop: str = "", evaluator: str | None = None) -> dict[Path, bytes]:
     """Play in this process and return the files of the report; stop in the middle of a part if asked to."""
 
     def run(part: str, plan: Plan) -> None:
@@ -440,7 +440,7 @@ def played_here(config: TuneConfig, folder: Path, stop: str = "", judge: str | N
 
     config.open(folder)
     tuning = BoardTuning(config, folder, run)
-    data = tune_results(tuning, judge)
+    data = tune_results(tuning, evaluator)
     return tune_report_files(data, tuning.proposal.read_bytes() if tuning.proposal else None)
 
 
@@ -481,7 +481,7 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     proposal = tmp_path / "other" / "report" / "proposal.yaml"
     assert f"now: helsinki play --components {proposal}" in shown
     assert load_components(proposal).costs[POINTS] == data["change"][0]["now"]
-    judged = played_here(config, tmp_path / "one", judge="greedy")
+    judged = played_here(config, tmp_path / "one", evaluator="greedy")
     killed_while_it_plays([*command, "--evaluator", "greedy"], tmp_path / "other" / "judge")
     assert main([*command, "--evaluator", "greedy", "--processes", "2"]) == 0
     for path, content in judged.items():
@@ -625,7 +625,7 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     assert data["judged"] is None
     assert "another player" not in page.lower()
 
-    judged = played_here(config, tmp_path, judge="greedy")
+    judged = played_here(config, tmp_path, evaluator="greedy")
     again = json.loads(judged[Path("tune.json")])
     assert {k: v for k, v in again.items() if k not in ("judged", "provenance", "digest")} == {
         k: v for k, v in data.items() if k not in ("judged", "provenance", "digest")

@@ -27,7 +27,7 @@ __all__ = ["EvaluationConfig", "Preset", "PresetError", "network_name"]
 #: Maximum number of parallel games.
 _MOST = 10_000_000
 #: Maximum number of opponents or matchups.
-_MOST_LISTED = 100
+_MAX_LISTED = 100
 
 
 class PresetError(UserError):
@@ -174,7 +174,7 @@ class Preset:
         data.mapping([item.name for item in fields(cls)])
         parts: dict[str, Any] = {name: data[name].build(part) for name, part in _PARTS.items() if data[name].is_present}
         if data["matchups"].is_present:
-            matchups = data["matchups"].entries("matchups", least=1, most=_MOST_LISTED)
+            matchups = data["matchups"].entries("matchups", least=1, most=_MAX_LISTED)
             parts["matchups"] = tuple(matchup.build(MatchupConfig) for matchup in matchups)
         if data.get("learner", AFTERSTATE_KIND).value == PLAIN_KIND:
             if data["pretraining"].is_present:
@@ -279,7 +279,7 @@ class Preset:
         if self.start:
             named["start"] = (network_name(self.start),)
         for path, names in named.items():
-            Node(names, PresetError, path).entries("players", most=_MOST_LISTED)
+            Node(names, PresetError, path).entries("players", most=_MAX_LISTED)
             for name in names:
                 try:
                     make_player(name, game)

@@ -24,10 +24,10 @@ __all__ = ["KEY", "OUTCOMES", "URL", "ChatClient", "Completion", "EndpointError"
            "UnusableError"]  # fmt: skip
 
 URL, KEY, OPTIONS = "HELSINKI_LLM_URL", "HELSINKI_LLM_KEY", "HELSINKI_LLM_OPTIONS"
-_MOST_BYTES = 2**22
+_MAX_BYTES = 2**22
 _PIECE = 2**16
 #: Number of attempts while the endpoint is busy or failing, and maximum wait between attempts in seconds.
-_ATTEMPTS, _MOST_WAIT = 5, 60.0
+_ATTEMPTS, _MAX_WAIT = 5, 60.0
 _BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 
 
@@ -131,7 +131,7 @@ class ChatClient:
                 reason = self.without_key(shorten(" ".join(content.decode(errors="replace").split()), 200))
                 raise EndpointError(f"status {status}: {reason}", status)
             if attempt < _ATTEMPTS - 1:
-                time.sleep(min(max(wait, after), _MOST_WAIT))
+                time.sleep(min(max(wait, after), _MAX_WAIT))
                 wait *= 2
         raise SilenceError(f"status {status} at {_ATTEMPTS} attempts")
 
@@ -153,8 +153,8 @@ class ChatClient:
             answer, content = connection.getresponse(), b""
             while piece := answer.read1(_PIECE):
                 content += piece
-                if len(content) > _MOST_BYTES:
-                    raise UnusableError(f"over {_MOST_BYTES:,} bytes")
+                if len(content) > _MAX_BYTES:
+                    raise UnusableError(f"over {_MAX_BYTES:,} bytes")
                 if time.monotonic() > until:
                     raise SilenceError("the end of the answer did not come in time")
         except TimeoutError:

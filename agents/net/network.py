@@ -63,7 +63,7 @@ _ROWS = 64
 #: With these, an untrained network plays like the heuristic and improves as it learns to evaluate positions.
 _SHARPNESS, _TRUST = 12.0, 3.0
 #: Limits far above the size of any practical network.
-_MOST_UNITS, _MOST_BLOCKS = 8192, 64
+_MAX_UNITS, _MAX_BLOCKS = 8192, 64
 
 
 def pad_rows(x: torch.Tensor, value: float = 0) -> torch.Tensor:
@@ -132,7 +132,7 @@ class NetworkConfig:
             if item.name in ("turned", "ahead"):
                 Node(getattr(self, item.name), UserError, item.name).boolean()
                 continue
-            least, most = (0, _MOST_BLOCKS) if item.name == "blocks" else (1, _MOST_UNITS)
+            least, most = (0, _MAX_BLOCKS) if item.name == "blocks" else (1, _MAX_UNITS)
             Node(getattr(self, item.name), UserError, item.name).integer(least, most)
 
 

@@ -42,7 +42,7 @@ TEXT_PROTOCOL = 2
 """Version of the protocol with text."""
 SECONDS = 2.0
 """Default time limit for one action, seconds."""
-_MOST_SECONDS = 3600.0
+_MAX_SECONDS = 3600.0
 #: Time limit, in seconds, for a program to start and answer the first message.
 _START_SECONDS = 30.0
 #: Number of consecutive late or missing actions after which the program is no longer queried.
@@ -250,10 +250,10 @@ def make(argument: str, config: Any) -> ProgramPlayer:
     """Create a ``program:COMMAND`` or ``program:SECONDS:COMMAND`` player; raise PlayerError if it is invalid."""
     given, command = _command(argument)
     seconds = SECONDS if given is None else float(given)
-    if not 0 < seconds <= _MOST_SECONDS:
+    if not 0 < seconds <= _MAX_SECONDS:
         raise PlayerError(
             f"player {short_repr('program:' + argument)}: found {given} seconds per action, expected more than 0 "
-            f"and at most {_MOST_SECONDS:,.0f}"
+            f"and at most {_MAX_SECONDS:,.0f}"
         )
     player = ProgramPlayer(command, config, seconds)
     player.name = f"program:{argument}"

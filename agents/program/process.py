@@ -17,7 +17,7 @@ from pathlib import Path
 __all__ = ["EndedError", "LateError", "Process"]
 
 #: Maximum size of an answer in bytes; a program that writes more without a newline is terminated.
-_MOST_ANSWER = 2**16
+_MAX_ANSWER = 2**16
 _PIECE = 2**16
 #: `select` supports no file descriptors above 1,023, and the default selector needs a descriptor of its own.
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
@@ -90,8 +90,8 @@ class Process:
             if end:
                 self._received = rest
                 return found.decode(errors="replace")
-            if len(self._received) > _MOST_ANSWER:
-                raise EndedError(f"it wrote over {_MOST_ANSWER:,} bytes without the end of a line")
+            if len(self._received) > _MAX_ANSWER:
+                raise EndedError(f"it wrote over {_MAX_ANSWER:,} bytes without the end of a line")
             self._wait(self._out, selectors.EVENT_READ, until)
             self._read()
 

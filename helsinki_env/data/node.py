@@ -44,10 +44,10 @@ def short_repr(value: object) -> str:
     return shorten(_REPR.repr(value))
 
 
-def shorten(text: object, most: int = 160) -> str:
-    """Shorten a text that is longer than `most` characters by removing its middle."""
+def shorten(text: object, max_length: int = 160) -> str:
+    """Shorten a text that is longer than `max_length` characters by removing its middle."""
     whole = str(text)
-    return whole if len(whole) <= most else f"{whole[: most - 43]}...{whole[-40:]}"
+    return whole if len(whole) <= max_length else f"{whole[: max_length - 43]}...{whole[-40:]}"
 
 
 def choices_text(known: Iterable[object], word: object) -> str:
@@ -103,9 +103,9 @@ def seed_to_uint64(value: int | None, name: str = "seed") -> np.uint64:
 
 T = TypeVar("T")
 
-_MOST_WHOLE, _MOST_NUMBER = 2**63 - 1, sys.float_info.max
+_MAX_WHOLE, _MAX_NUMBER = 2**63 - 1, sys.float_info.max
 #: Maximum length of a text, in characters.
-_MOST_TEXT = 1000
+_MAX_TEXT = 1000
 
 
 def digest_of(data: object) -> str:
@@ -259,7 +259,7 @@ class Node:
     def integer(self, low: int, high: int | None = None, expected: str = "") -> int:
         """Return an integer from `low` to `high` (default: the int64 maximum); booleans are rejected."""
         number = as_integer(self.value)
-        most = _MOST_WHOLE if high is None else high
+        most = _MAX_WHOLE if high is None else high
         if number is None or not low <= number <= most:
             at_least = high is None and (number is None or number < low)
             limits = f"of at least {low}" if at_least else f"from {low} to {most}"
@@ -268,7 +268,7 @@ class Node:
 
     def number(self, low: float, high: float | None = None, *, inside: bool = False, expected: str = "") -> float:
         """Return a finite number from `low` to `high`; if `inside` is true, both limits are excluded."""
-        number, most = self.value, _MOST_NUMBER if high is None else high
+        number, most = self.value, _MAX_NUMBER if high is None else high
         if not isinstance(number, bool) and isinstance(number, int | float | np.floating):
             fits = low < number < most if inside else low <= number <= most  # false for NaN and infinity
             if fits:
@@ -287,9 +287,9 @@ class Node:
 
     def text(self, expected: str = "text") -> str:
         """Return non-empty text of at most 1,000 characters."""
-        if not isinstance(self.value, str) or not self.value.strip() or len(self.value) > _MOST_TEXT:
-            long = isinstance(self.value, str) and len(self.value) > _MOST_TEXT
-            self.fail(f"{expected} of at most {_MOST_TEXT:,} characters" if long else expected)
+        if not isinstance(self.value, str) or not self.value.strip() or len(self.value) > _MAX_TEXT:
+            long = isinstance(self.value, str) and len(self.value) > _MAX_TEXT
+            self.fail(f"{expected} of at most {_MAX_TEXT:,} characters" if long else expected)
         return self.value
 
     def choice(self, known: Sequence[str], what: str = "") -> str:

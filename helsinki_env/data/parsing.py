@@ -13,35 +13,35 @@ import yaml
 from helsinki_env.data.node import Node, short_repr, shorten
 
 #: Maximum nesting depth of lists and mappings. The project's own files use at most six levels.
-_MOST_DEPTH = 40
+_MAX_DEPTH = 40
 
 
-def _read_text(path: Path, most: int, error: type[ValueError]) -> str:
-    """Return the text of a file that is not larger than `most` bytes."""
+def _read_text(path: Path, max_bytes: int, error: type[ValueError]) -> str:
+    """Return the text of a file that is not larger than `max_bytes` bytes."""
     try:
         with path.open("rb") as file:
-            content = file.read(most + 1)
+            content = file.read(max_bytes + 1)
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise error(f"{shorten(path)}: cannot be read as UTF-8: {problem.reason}") from None
     except (OSError, ValueError) as problem:  # ValueError is raised for an invalid file name
         raise error(f"{shorten(path)}: cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
-    if len(content) > most:
-        raise error(f"{shorten(path)}: found more than {most:,} bytes, expected a smaller file")
+    if len(content) > max_bytes:
+        raise error(f"{shorten(path)}: found more than {max_bytes:,} bytes, expected a smaller file")
     return text
 
 
 # JSON
 
 #: Maximum file size in bytes. The files of a run grow with its plan.
-_MOST_JSON = 2**26
+_MAX_JSON = 2**26
 #: Maximum number of values in a text; each takes about 80 bytes in Python.
-_MOST_JSON_VALUES = 2**21
+_MAX_JSON_VALUES = 2**21
 
 
 def read_json(path: Path, error: type[ValueError]) -> Node:
     """Parse a JSON file with `parse_json`. Raise `error` if it cannot be read."""
-    return parse_json(_read_text(path, _MOST_JSON, error), error, str(path))
+    return parse_json(_read_text(path, _MAX_JSON, error), error, str(path))
 
 
 def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Node:
@@ -74,21 +74,21 @@ _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 def _check_values(text: str) -> None:
     """Reject a text with too many values before parsing it; commas inside strings are also counted."""
-    if text.count(",") + text.count("[") + text.count("{") > _MOST_JSON_VALUES:
-        raise ValueError(f"found more than {_MOST_JSON_VALUES:,} values, expected fewer")
+    if text.count(",") + text.count("[") + text.count("{") > _MAX_JSON_VALUES:
+        raise ValueError(f"found more than {_MAX_JSON_VALUES:,} values, expected fewer")
 
 
 def _check_depth(text: str) -> None:
     """Reject deep nesting before parsing, because the parser's own limit depends on the call stack."""
-    if text.count("[") + text.count("{") <= _MOST_DEPTH:
+    if text.count("[") + text.count("{") <= _MAX_DEPTH:
         return
     depth = 0
     for bracket in _BRACKETS.finditer(text):
         mark = bracket[0]
         if mark in ("[", "{"):
             depth += 1
-            if depth > _MOST_DEPTH:
-                raise ValueError(f"found more than {_MOST_DEPTH} nested lists and mappings")
+            if depth > _MAX_DEPTH:
+                raise ValueError(f"found more than {_MAX_DEPTH} nested lists and mappings")
         elif mark in ("]", "}"):
             depth -= 1
 
@@ -112,14 +112,14 @@ def _finite(text: str) -> float:
 # YAML
 
 #: Maximum file size in bytes. Configurations are written by hand.
-_MOST_YAML = 2**20
+_MAX_YAML = 2**20
 #: Maximum number of values in a file; aliased values are counted each time they are used.
-_MOST_YAML_VALUES = 1_000_000
+_MAX_YAML_VALUES = 1_000_000
 
 
 def read_yaml(path: Path, error: type[ValueError]) -> Node:
     """Parse a YAML file with `parse_yaml`. Raise `error` if it cannot be read."""
-    return parse_yaml(_read_text(path, _MOST_YAML, error), error, str(path))
+    return parse_yaml(_read_text(path, _MAX_YAML, error), error, str(path))
 
 
 def parse_yaml(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Node:
@@ -179,14 +179,14 @@ class _Yaml:
         elif isinstance(event, yaml.ScalarEvent):
             data = self._scalar(event)
         else:
-            if depth >= _MOST_DEPTH:
-                self._fail(event, f"found more than {_MOST_DEPTH} nested lists and mappings")
+            if depth >= _MAX_DEPTH:
+                self._fail(event, f"found more than {_MAX_DEPTH} nested lists and mappings")
             if event.tag not in (None, "!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"):
                 self._fail(event, f"found the type {short_repr(event.tag)}, expected a plain list or mapping")
             whole = self._list if isinstance(event, yaml.SequenceStartEvent) else self._dict
             data = whole(depth + 1)
-        if self.values > _MOST_YAML_VALUES:
-            self._fail(event, f"found more than {_MOST_YAML_VALUES:,} values (aliased values count once per use)")
+        if self.values > _MAX_YAML_VALUES:
+            self._fail(event, f"found more than {_MAX_YAML_VALUES:,} values (aliased values count once per use)")
         anchor = getattr(event, "anchor", None)
         if anchor is not None:
             self.anchors[anchor] = (data, self.values - before)

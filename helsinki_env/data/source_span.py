@@ -10,7 +10,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _DECODER = json.JSONDecoder()
 #: Maximum length of a highlighted key and value; beyond it, only the key is highlighted.
-_MOST_MARKED = 120
+_MAX_MARKED = 120
 
 
 class SourceSpan(NamedTuple):
@@ -44,7 +44,7 @@ def span_in_json(text: str, path: str) -> SourceSpan | None:
         return None
     start, value = found
     end = _end(text, value)
-    if end - start > _MOST_MARKED:
+    if end - start > _MAX_MARKED:
         end = value if start < value else value + 1
     return span_at(text, start, len(text[:end].rstrip(": \t\r\n")))
 

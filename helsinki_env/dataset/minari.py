@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import gymnasium
@@ -42,7 +41,7 @@ def check_dataset_id(dataset_id: str) -> None:
 
 
 def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], None] = lambda games: None) -> int:
-    """Convert a dataset to a Minari dataset, shard by shard, and return the number of episodes.
+    """Convert a dataset to a Minari dataset, game by game, and return the number of episodes.
 
     If a single player played all games and its name runs no code, it is the opponent in the environment of the Minari
     dataset; otherwise, the opponents are random. If the function is interrupted, it deletes the incomplete dataset.
@@ -50,7 +49,7 @@ def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], 
     Args:
         folder: folder of a complete dataset.
         dataset_id: a new id, such as ``"games/net-v0"``; Minari determines the folder.
-        progress: called after each shard with its number of games.
+        progress: called with 1 after each game.
 
     Raises:
         DatasetError: if the id is invalid or already exists, or a file is missing or has changed.
@@ -62,29 +61,24 @@ def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], 
     named = len(players) == 1 and not is_code(players[0])  # names in files of others may run code
     options["opponents"] = players[0] if named else "random"
     name = next(name for name, spec in gymnasium.registry.items() if str(spec.entry_point).startswith(module))
-    written = None
-    with warnings.catch_warnings(), _deleted_on_error(dataset_id):
-        warnings.filterwarnings("ignore", module="minari", category=UserWarning)  # no author, no scores
-        for shard, entry in enumerate(dataset.card["shards"]):
-            episodes = [episode for record in dataset.records([shard]) for episode in _episodes(record)]
-            if written is None:
-                env, algorithm = gymnasium.make(name, **options), ", ".join(players)
-                written = minari.create_dataset_from_buffers(
-                    dataset_id, episodes, env, algorithm_name=algorithm, data_format="hdf5"
-                )
-            else:
-                written.update_dataset_from_buffer(episodes)
-            progress(entry["games"])
-    return 0 if written is None else int(written.total_episodes)
 
+    def episodes() -> Iterator[EpisodeBuffer]:
+        for record in dataset.records():
+            yield from _episodes(record)
+            progress(1)
 
-@contextmanager
-def _deleted_on_error(dataset_id: str) -> Iterator[None]:
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="minari", category=UserWarning)  # no author, no scores
+            env, algorithm = gymnasium.make(name, **options), ", ".join(players)
+            written = minari.create_dataset_from_buffers(
+                dataset_id, [], env, algorithm_name=algorithm, data_format="hdf5"
+            )
+            written.storage.update_episodes(episodes())
     except BaseException:
         shutil.rmtree(get_dataset_path(dataset_id), ignore_errors=True)
         raise
+    return int(written.storage.total_episodes)
 
 
 def _episodes(record: Record) -> Iterator[EpisodeBuffer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,17 @@ import numpy.typing as npt
 
 from helsinki_env.data import read_json
 from helsinki_env.dataset.transitions import DatasetError
-from helsinki_env.dataset.writing import CARD, file_sha256
 from helsinki_env.records import Record, read_records
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("stats"):
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["Dataset"]
+__all__ = ["CARD", "Dataset", "has_file"]
+
+CARD = "dataset.json"
+"""File name of the dataset card."""
 
 
 class Dataset:
@@ -50,15 +54,15 @@ class Dataset:
         Raises:
             DatasetError: if a column is unknown, or a file is missing or has changed.
         """
-        known = {column["name"]: (column["dtype"], column["shape"]) for column in self.card["columns"]}
-        names = list(known) if columns is None else list(columns)
+        known = [column["name"] for column in self.card["columns"]]
+        names = known if columns is None else list(columns)
         if unknown := [name for name in names if name not in known]:
             raise DatasetError(f"columns: found {unknown[0]!r}, expected some of {', '.join(known)}")
         for path in self._files("data", shards):
             with pq.ParquetFile(path) as file:
                 for group in range(file.num_row_groups):
                     table = file.read_row_group(group, names)
-                    yield {name: _numpy(table[name], *known[name]) for name in names}
+                    yield {name: _to_numpy(table[name].combine_chunks()) for name in names}
 
     def records(self, shards: Sequence[int] | None = None) -> Iterator[Record]:
         """Yield the record of each game. `shards` and the errors are the same as for `batches`."""
@@ -66,20 +70,30 @@ class Dataset:
             yield from read_records(path)
 
     def _files(self, kind: str, shards: Sequence[int] | None) -> Iterator[Path]:
-        """Yield the files of some shards, verifying the checksum of each."""
         entries = self.card["shards"]
         for entry in entries if shards is None else [entries[number] for number in shards]:
             name = next(name for name in entry["files"] if name.startswith(kind))
-            path = self.folder / name
-            if not path.is_file() or file_sha256(path) != entry["files"][name]:
-                found = "a changed file" if path.is_file() else "no file"
-                raise DatasetError(
-                    f"{path}: found {found}, expected that of {CARD}; remove it, and run helsinki dataset again"
-                )
-            yield path
+            if not has_file(self.folder, name, entry["files"][name]):
+                raise DatasetError(f"{self.folder / name}: found no file, expected it; run helsinki dataset again")
+            yield self.folder / name
 
 
-def _numpy(column: Any, dtype: str, shape: Sequence[int]) -> npt.NDArray[Any]:
-    values = column.combine_chunks()
-    flat = np.asarray((values.flatten() if shape else values).to_numpy(zero_copy_only=False))
-    return flat.astype(object if dtype == "str" else dtype, copy=False).reshape(-1, *shape)
+def has_file(folder: Path, name: str, sha256: str) -> bool:
+    """Return whether a file of the dataset card exists; raise DatasetError if it has changed."""
+    path = folder / Path(name).name
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() == sha256:
+            return True
+    raise DatasetError(
+        f"{path}: found a changed file, expected the SHA-256 {str(sha256)[:16]} of {CARD}; remove the file, and the "
+        "same helsinki dataset command writes it again"
+    )
+
+
+def _to_numpy(values: Any) -> npt.NDArray[Any]:
+    """Convert an Arrow array to a NumPy array; lists of n values become rows, (D, n)."""
+    if pa.types.is_fixed_size_list(values.type):
+        return np.asarray(values.flatten()).reshape(-1, values.type.list_size)
+    return np.asarray(values.to_numpy(zero_copy_only=False))

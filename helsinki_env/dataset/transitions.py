@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import seat_key
+from helsinki_env.agents.analysis import analysis_inputs
 from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError
-from helsinki_env.engine.configuration import REWARDS
-from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.envs.kernels import reward_of
+from helsinki_env.envs.rewards import final_rewards
 from helsinki_env.records import Record, replay_steps
 
-__all__ = ["Column", "DatasetError", "dataset_columns", "openspiel_trajectory", "record_transitions"]
+__all__ = ["DatasetError", "dataset_columns", "openspiel_trajectory", "record_transitions"]
 
 
 class DatasetError(UserError):
@@ -29,39 +27,27 @@ class DatasetError(UserError):
     """
 
 
-class Column(NamedTuple):
-    """A column of a dataset."""
+def dataset_columns(config: Any, evaluator: str | None = None) -> list[dict[str, Any]]:
+    """Return the columns of a dataset for a configuration, including those of an evaluator if there is one.
 
-    name: str
-    dtype: str  # NumPy dtype name; str for text
-    shape: tuple[int, ...]  # of one row
-    content: str
-
-
-def dataset_columns(config: Any, evaluator: str | None = None) -> tuple[Column, ...]:
-    """Return the columns of a dataset for a configuration, including those of an evaluator if there is one."""
+    Each column has a ``name``, a NumPy ``dtype`` (or ``str``), the ``shape`` of one row, and its ``content`` in words.
+    """
     features, ids = spec_of(config).observation_size(config), spec_of(config).num_actions(config)
-    columns = (
-        Column("game", "int64", (), "number of the game in the dataset"),
-        Column("step", "int32", (), "number of the action in the game"),
-        Column("seat", "int8", (), "the acting seat"),
-        Column("player", "str", (), "name of the player in that seat"),
-        Column("observation", "int8", (features,), "what the seat observes before the action"),
-        Column("action_mask", "int8", (ids,), "1 for each legal action"),
-        Column("action", "int16", (), "id of the action"),
-        Column("reward", "float32", (), "reward of the seat until its next action: 0 until its last one"),
-        Column("terminated", "bool", (), "whether this is the seat's last action in the game"),
-        Column("policy", "float32", (ids,), f"probability of each action by {evaluator}; 0 for illegal actions"),
-        Column("values", "float32", (ids,), f"win probability of the seat by {evaluator}; NaN where not evaluated"),
+    columns: tuple[tuple[str, str, list[int], str], ...] = (
+        ("game", "int64", [], "number of the game in the dataset"),
+        ("step", "int32", [], "number of the action in the game"),
+        ("seat", "int8", [], "the acting seat"),
+        ("player", "str", [], "name of the player in that seat"),
+        ("observation", "int8", [features], "what the seat observes before the action"),
+        ("action_mask", "int8", [ids], "1 for each legal action"),
+        ("action", "int16", [], "id of the action"),
+        ("reward", "float32", [], "reward of the seat until its next action: 0 until its last one"),
+        ("terminated", "bool", [], "whether this is the seat's last action in the game"),
+        ("policy", "float32", [ids], f"probability of each action by {evaluator}; 0 for illegal actions"),
+        ("values", "float32", [ids], f"win probability of the seat by {evaluator}; NaN where not evaluated"),
     )
-    return columns if evaluator else columns[:-2]
-
-
-@kernel
-def _write_rewards(t: Any, states: Any, reward: Any, out: Any) -> None:
-    """Write the reward of each seat at the end of the game into `out`, float32 (P,)."""
-    for seat in range(len(out)):
-        out[seat] = reward_of(t, states[0], seat, reward)
+    keys = ("name", "dtype", "shape", "content")
+    return [dict(zip(keys, column, strict=True)) for column in (columns if evaluator else columns[:-2])]
 
 
 def record_transitions(record: Record, number: int = 0, evaluator: str | None = None) -> dict[str, npt.NDArray[Any]]:
@@ -77,44 +63,33 @@ def record_transitions(record: Record, number: int = 0, evaluator: str | None = 
         RecordError: if the record cannot be replayed.
         ValueError: if the evaluator cannot evaluate the game.
     """
+    config = record.config
     *steps, (final, _) = replay_steps(record)
-    seats = np.array([game.seat for game, _ in steps], np.int8)
-    rewards = np.zeros(len(record.players), np.float32)
-    _write_rewards(final._tables[0], final._states, REWARDS.index(record.config.reward), rewards)
-    last = np.array([seat not in seats[i + 1 :] for i, seat in enumerate(seats)])
     rows: dict[str, npt.NDArray[Any]] = {
-        "game": np.full(len(seats), number, np.int64),
-        "step": np.arange(len(seats), dtype=np.int32),
-        "seat": seats,
-        "player": np.array(record.players, object)[seats],
-        "observation": np.stack([game.observation() for game, _ in steps]),
-        "action_mask": np.stack([game.action_mask() for game, _ in steps]),
-        "action": np.array(record.decisions, np.int16),
-        "reward": np.where(last, rewards[seats], np.float32(0)),
-        "terminated": last,
+        column["name"]: np.zeros((len(steps), *column["shape"]), "O" if column["dtype"] == "str" else column["dtype"])
+        for column in dataset_columns(config, evaluator)
     }
-    return rows | _evaluations(record, rows, evaluator) if evaluator else rows
+    rows["game"][:], rows["step"][:], rows["action"][:] = number, np.arange(len(steps)), record.decisions
+    for i, (game, _) in enumerate(steps):
+        rows["seat"][i], rows["player"][i] = game.seat, record.players[game.seat]
+        rows["observation"][i], rows["action_mask"][i] = game.observation(), game.action_mask()
+    for seat, reward in enumerate(final_rewards(final)):
+        last = np.flatnonzero(rows["seat"] == seat)[-1:]
+        rows["terminated"][last], rows["reward"][last] = True, reward
+    if evaluator:
+        player, actions = _make_evaluator(evaluator, config), np.array(record.decisions, np.int64)
+        rows["values"][:] = np.nan
+        for i, found in enumerate(evaluate_actions(player, config, *analysis_inputs(record), actions)):
+            rows["policy"][i, found.actions] = found.probabilities
+            rows["values"][i, found.actions] = found.shares[:, found.seat]
+    return rows
 
 
 _make_evaluator = lru_cache(maxsize=8)(make_player)
 
 
-def _evaluations(record: Record, rows: dict[str, Any], evaluator: str) -> dict[str, npt.NDArray[np.float32]]:
-    """Return the evaluator's columns. Its random keys are the ones that `helsinki play` uses for the same seed."""
-    seats = rows["seat"].tolist()
-    keys = np.array([seat_key(record.seed, seat, seats[:i].count(seat)) for i, seat in enumerate(seats)], np.uint64)
-    player, actions = _make_evaluator(evaluator, record.config), rows["action"].astype(np.int64)
-    policy = np.zeros(rows["action_mask"].shape, np.float32)
-    values = np.full(policy.shape, np.nan, np.float32)
-    found = evaluate_actions(player, record.config, rows["observation"], rows["action_mask"], keys, actions)
-    for i, evaluation in enumerate(found):
-        policy[i, evaluation.actions] = evaluation.probabilities
-        values[i, evaluation.actions] = evaluation.shares[:, evaluation.seat]
-    return {"policy": policy, "values": values}
-
-
-def openspiel_trajectory(record: Record, rows: dict[str, npt.NDArray[Any]]) -> str:
-    """Convert a game's transitions to the JSON format of ``pyspiel.Trajectory``, without a trailing newline.
+def openspiel_trajectory(record: Record) -> str:
+    """Convert a finished game to the JSON format of ``pyspiel.Trajectory``, without a trailing newline.
 
     Raises:
         DatasetError: if `helsinki_env.openspiel` cannot represent the game.
@@ -130,13 +105,14 @@ def openspiel_trajectory(record: Record, rows: dict[str, npt.NDArray[Any]]) -> s
     for name, value in config.to_dict().items():
         if value != default[name]:
             given[name] = "+".join(value) if isinstance(value, list) else str(value).lower() if value is True else value
+    *steps, (final, _) = replay_steps(record)
     transitions: list[dict[str, Any]] = [{"player": -1, "action": 0, "legal_actions": [0]}]  # the deal
-    for seat, action, mask in zip(rows["seat"].tolist(), record.decisions, rows["action_mask"], strict=True):
-        transitions.append({"player": seat, "action": action, "legal_actions": np.flatnonzero(mask).tolist()})
+    for game, action in steps:
+        transitions.append({"player": game.seat, "action": action, "legal_actions": game.legal_actions().tolist()})
     header = {
         "game_string": f"{spec.name}({','.join(f'{key}={value}' for key, value in sorted(given.items()))})",
         "terminal": True,
-        "returns": [float(rows["reward"][rows["seat"] == seat].sum()) for seat in range(config.num_players)],
+        "returns": final_rewards(final).tolist(),
         "meta_data": json.dumps({"players": record.players}),
     }
     return json.dumps({"header": header, "transitions": transitions}, separators=(",", ":"))

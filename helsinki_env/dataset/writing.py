@@ -3,49 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import helsinki_env
 from helsinki_env.agents.registry import files_digest
 from helsinki_env.data import read_json
-from helsinki_env.dataset.transitions import (
-    Column,
-    DatasetError,
-    dataset_columns,
-    openspiel_trajectory,
-    record_transitions,
-)
+from helsinki_env.dataset.reading import CARD, has_file
+from helsinki_env.dataset.transitions import DatasetError, dataset_columns, openspiel_trajectory, record_transitions
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.load import load_records
+from helsinki_env.evaluation.arena.parquet import write_parquet
 from helsinki_env.evaluation.arena.plan import Plan, WorkUnit
-from helsinki_env.evaluation.arena.run import init_worker_process
+from helsinki_env.evaluation.arena.run import run_in_processes
 from helsinki_env.evaluation.arena.store import records_of
 from helsinki_env.evaluation.arena.work_unit import play_work_unit, player_file_digests
 from helsinki_env.records import Record, read_records
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import atomic_write, hold_lock_file, remove_leftovers, write_json
-from helsinki_env.utils.spawning import check_main
-from helsinki_env.utils.stopping import block_interrupts
+from helsinki_env.utils.markdown import markdown_table
 
 with requires_extra("stats"):
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-__all__ = ["CARD", "FreshGames", "RecordedGames", "file_sha256", "write_dataset"]
+__all__ = ["FreshGames", "RecordedGames", "write_dataset"]
 
-CARD = "dataset.json"
-"""File name of the dataset card."""
 #: Format version of the dataset card.
 _FORMAT = 1
 #: Number of games in a row group; a process holds only these games in memory as arrays.
@@ -56,121 +45,62 @@ class FreshGames:
     """New games to play, defined by a plan with one matchup whose work units are the shards."""
 
     def __init__(self, plan: Plan) -> None:
-        (table,) = plan.tables
-        self.plan, self.config, self.games = plan, table.config, plan.games
-        self._files = player_file_digests(table)
-        self.facts = {"players": list(table.players), "seed": plan.seed, "player_files": self._files}
+        (matchup,) = plan.tables
+        self.plan, self.config, self.games, self.shard_games = plan, matchup.config, plan.games, plan.chunk_games
+        self._files = player_file_digests(matchup)
+        self.facts = {"players": list(matchup.players), "seed": plan.seed, "player_files": self._files}
 
-    def shards(self, size: int) -> Iterator[tuple[int, Callable[[], list[Record]]]]:
+    def shards(self) -> Iterator[tuple[int, Callable[[], Iterable[Record]]]]:
         """Yield, for each shard, its number of games and a function that returns their records in any process."""
         for unit in self.plan.chunks:
             yield self.plan.games_of([unit]), partial(_play, self.plan, unit, self._files)
 
 
-def _play(plan: Plan, unit: WorkUnit, files: Mapping[str, str]) -> list[Record]:
-    return list(records_of(plan, [(unit, play_work_unit(plan.tables[unit.table], plan.seed, unit, files))]))
+def _play(plan: Plan, unit: WorkUnit, files: dict[str, str]) -> Iterator[Record]:
+    return records_of(plan, [(unit, play_work_unit(plan.tables[unit.table], plan.seed, unit, files))])
 
 
 class RecordedGames:
-    """Recorded games, from a tournament folder or a file of records.
+    """Recorded games, from a tournament folder or a file of records, with a number of games per shard.
 
     Raises DatasetError if there are no games, a game is unfinished, or the configurations differ (except in the denied
     actions). Raises ArenaError or RecordError if the source is invalid.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path, self.games, sha256, players = Path(path), 0, hashlib.sha256(), dict[str, None]()
+    def __init__(self, path: str | Path, shard_games: int = 200) -> None:
+        self.path, self.shard_games, games = Path(path), shard_games, 0
+        sha256, players = hashlib.sha256(), set[str]()
         same = lru_cache(lambda config: config.replace(denied=None))  # parsing a configuration is slow
-        for record in self._records():
-            self.games += 1
-            if self.games == 1:
+        for games, record in enumerate(self._records(), 1):
+            if games == 1:
                 self.config: Any = same(record.config)
             if same(record.config) != self.config or not record.finished:
                 found = f"another configuration, {record.config}" if record.finished else "an unfinished game"
                 raise DatasetError(
-                    f"{path}: game {self.games}: found {found}, expected finished games with the configuration of the "
+                    f"{path}: game {games}: found {found}, expected finished games with the configuration of the "
                     "first; write them to separate files"
                 )
-            players |= dict.fromkeys(record.players)
+            players.update(record.players)
             sha256.update(record.to_json().encode() + b"\n")
-        if not self.games:
+        if not games:
             raise DatasetError(f"{path}: found no games, expected at least one")
+        self.games = games
         self.facts = {"players": sorted(players), "records": self.path.name, "sha256": sha256.hexdigest()}
 
-    def shards(self, size: int) -> Iterator[tuple[int, Callable[[], list[Record]]]]:
+    def shards(self) -> Iterator[tuple[int, Callable[[], Iterable[Record]]]]:
         """Yield, for each shard, its number of games and a function that returns their records in any process."""
         records = self._records()
-        while lines := [record.to_json() for record in islice(records, size)]:
-            yield len(lines), partial(_parse, lines)
+        while shard := tuple(islice(records, self.shard_games)):
+            yield len(shard), partial(tuple, shard)
 
     def _records(self) -> Iterator[Record]:
         return load_records(self.path) if self.path.is_dir() else read_records(self.path)
-
-
-def _parse(lines: list[str]) -> list[Record]:
-    return [Record.from_json(line) for line in lines]
-
-
-@dataclass(frozen=True)
-class _Shard:
-    """A shard, which any process can write (see `write_dataset`)."""
-
-    number: int
-    first: int  # index of its first game
-    records: Callable[[], list[Record]]
-    columns: tuple[Column, ...]
-    evaluator: str | None
-    openspiel: bool
-
-    def write(self, folder: Path) -> dict[str, Any]:
-        """Write the files of the shard and return its entry for the dataset card."""
-        records, rows, lines = self.records(), 0, list[str]()
-        schema = pa.schema([(column.name, _arrow_type(column)) for column in self.columns])
-        files = {f"games-{self.number:05d}.jsonl": [record.to_json() for record in records]}
-        data = f"data-{self.number:05d}.parquet"
-        with (
-            atomic_write(folder / data) as file,
-            pq.ParquetWriter(file, schema, compression="zstd", compression_level=3, version="2.6") as writer,
-        ):
-            for begin in range(0, len(records), _GROUP_GAMES):
-                group = list(enumerate(records[begin : begin + _GROUP_GAMES], self.first + begin))
-                games = [record_transitions(record, number, self.evaluator) for number, record in group]
-                if self.openspiel:
-                    lines += [openspiel_trajectory(one, game) for (_, one), game in zip(group, games, strict=True)]
-                table = pa.table([_arrow(column, games) for column in self.columns], schema=schema)
-                writer.write_table(table, row_group_size=len(table))
-                rows += len(table)
-        if self.openspiel:
-            files[f"trajectories-{self.number:05d}.jsonl"] = lines
-        for name, content in files.items():
-            with atomic_write(folder / name) as file:
-                file.writelines(line.encode() + b"\n" for line in content)
-        sha256 = {name: file_sha256(folder / name) for name in (data, *files)}
-        return {"number": self.number, "games": len(records), "rows": rows, "files": sha256}
-
-
-def _arrow_type(column: Column) -> Any:
-    kind = pa.string() if column.dtype == "str" else pa.from_numpy_dtype(np.dtype(column.dtype))
-    return pa.list_(kind, *column.shape) if column.shape else kind
-
-
-def _arrow(column: Column, games: list[dict[str, Any]]) -> Any:
-    """Convert a column of several games to an Arrow array."""
-    values = pa.array(np.concatenate([game[column.name] for game in games]).reshape(-1))
-    return pa.FixedSizeListArray.from_arrays(values, *column.shape) if column.shape else values
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 checksum of a file, as 64 hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_dataset(
     source: FreshGames | RecordedGames,
     folder: str | Path,
     command: str = "",
-    shard_games: int = 200,
     evaluator: str | None = None,
     openspiel: bool = False,
     processes: int = 1,
@@ -183,7 +113,6 @@ def write_dataset(
         source: the new or recorded games.
         folder: dataset folder, which is created if it does not exist.
         command: the command that writes the dataset, which is stored in the card.
-        shard_games: number of games per shard.
         evaluator: name of the player that evaluates the actions; None adds no evaluations.
         openspiel: whether to also write OpenSpiel trajectories.
         processes: number of worker processes.
@@ -194,7 +123,7 @@ def write_dataset(
         DatasetError: if the folder contains other files, a file has changed, or another process is writing to it.
         PlayerError, ArenaError, RecordError: if the games cannot be played or read; all are ValueErrors.
     """
-    folder, spec, columns = Path(folder), spec_of(source.config), dataset_columns(source.config, evaluator)
+    folder, spec = Path(folder), spec_of(source.config)
     head: dict[str, Any] = {
         "format": _FORMAT,
         "command": command,
@@ -206,108 +135,103 @@ def write_dataset(
         "evaluator": evaluator,
         "evaluator_files": None if evaluator is None else files_digest(evaluator, source.config),
         "openspiel": openspiel,
-        "columns": [{**column._asdict(), "shape": list(column.shape)} for column in columns],
+        "columns": dataset_columns(source.config, evaluator),
         "games": source.games,
-        "shard_games": shard_games,
+        "shard_games": source.shard_games,
     }
+    shards: dict[int, dict[str, Any]] = {}
 
-    def planned() -> Iterator[_Shard]:
+    def write_card() -> dict[str, Any]:
+        entries = [shards[number] for number in sorted(shards)]
+        card = head | {"rows": sum(entry["rows"] for entry in entries), "shards": entries}
+        write_json(folder / CARD, card)
+        return card
+
+    def jobs() -> Iterator[tuple[int, tuple[Any, ...]]]:
         first = 0
-        for number, (games, records) in enumerate(source.shards(shard_games)):
-            yield _Shard(number, first, records, columns, evaluator, openspiel)
+        for number, (games, load) in enumerate(source.shards()):
+            if number not in shards:
+                yield number, (number, first, load)
             first += games
 
     busy = DatasetError(f"{folder}: another process is writing to it; wait, or choose another --out")
     with hold_lock_file(folder / ".lock", busy):
         remove_leftovers(folder)
-        shards = _existing(folder, head)
+        shards |= _existing_shards(folder, head)
         resumed(sum(shard["games"] for shard in shards.values()))
-        card = _write_card(folder, head, shards)
-        missing = (shard for shard in planned() if shard.number not in shards)
-        with closing(_write_shards(missing, folder, processes)) as written:
-            for shard in written:
-                shards[shard["number"]] = shard
-                card = _write_card(folder, head, shards)
-                progress(shard["games"])
+        card, write = write_card(), partial(_write_shard, folder, evaluator, openspiel)
+        with closing(run_in_processes(write, jobs(), processes, "shards")) as written:
+            for number, shard in written:
+                shards[number] = shard.result()
+                card = write_card()
+                progress(shards[number]["games"])
         with atomic_write(folder / "README.md") as file:
             file.write(_page(card).encode())
         remove_leftovers(folder)
     return card
 
 
-def _write_card(folder: Path, head: dict[str, Any], shards: dict[int, dict[str, Any]]) -> dict[str, Any]:
-    entries = [shards[number] for number in sorted(shards)]
-    card = head | {"rows": sum(entry["rows"] for entry in entries), "shards": entries}
-    write_json(folder / CARD, card)
-    return card
-
-
-def _existing(folder: Path, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
+def _existing_shards(folder: Path, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
     """Check the card and files in a folder, and return the card entries of the complete shards by shard number."""
-    path, shards = folder / CARD, dict[int, dict[str, Any]]()
-    if not path.exists():
-        if found := sorted(one.name for one in folder.iterdir() if one.name != ".lock"):
+    if not (folder / CARD).exists():
+        if found := sorted(path.name for path in folder.iterdir() if path.name != ".lock"):
             raise DatasetError(f"{folder}: found {found[0]} and no {CARD}, expected a dataset or an empty folder")
-        return shards
-    data = read_json(path, DatasetError).mapping()
+        return {}
+    card = read_json(folder / CARD, DatasetError).mapping()
     for key, expected in head.items():
-        if data[key].value != expected:
-            data[key].fail(repr(expected), "repeat the arguments of the first call, or choose another --out")
-    for entry in data["shards"].entries("shards"):
-        files = {folder / Path(name).name: sha256 for name, sha256 in entry["files"].mapping().value.items()}
-        for file, sha256 in files.items():
-            if file.is_file() and file_sha256(file) != sha256:
-                raise DatasetError(
-                    f"{file}: found a changed file, expected the SHA-256 {str(sha256)[:16]} of {CARD}; remove "
-                    "the file, and the same command writes it again"
-                )
-        if all(file.is_file() for file in files):
+        if card[key].value != expected:
+            card[key].fail(repr(expected), "repeat the arguments of the first call, or choose another --out")
+    shards = {}
+    for entry in card["shards"].entries("shards"):
+        files = entry["files"].mapping().value
+        present = [has_file(folder, name, sha256) for name, sha256 in files.items()]
+        if all(present):
             counts = {key: entry[key].integer(0) for key in ("number", "games", "rows")}
-            shards[counts["number"]] = counts | {"files": entry["files"].value}
+            shards[counts["number"]] = counts | {"files": files}
     return shards
 
 
-def _write_shards(shards: Iterable[_Shard], folder: Path, processes: int) -> Generator[dict[str, Any]]:
-    """Write shards in worker processes; yield their card entries in order of completion."""
-    check_main(DatasetError)
-    remaining, running = iter(shards), set[Future[dict[str, Any]]]()
-    with _workers(processes) as pool:
-        while True:
-            while len(running) < 2 * processes and (shard := next(remaining, None)) is not None:
-                with block_interrupts():
-                    running.add(pool.submit(shard.write, folder))
-            if not running:
-                return
-            ended, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in ended:
-                yield future.result()
+def _write_shard(
+    folder: Path, evaluator: str | None, openspiel: bool, number: int, first: int, load: Callable[[], Iterable[Record]]
+) -> dict[str, Any]:
+    """Write the files of a shard, whose first game has the number `first`; return its entry for the dataset card."""
+    records, data = list(load()), f"data-{number:05d}.parquet"
+
+    def groups() -> Iterator[Any]:
+        for begin in range(0, len(records), _GROUP_GAMES):
+            group = enumerate(records[begin : begin + _GROUP_GAMES], first + begin)
+            games = [record_transitions(record, game, evaluator) for game, record in group]
+            yield pa.table({name: _to_arrow([game[name] for game in games]) for name in games[0]})
+
+    tables = groups()
+    first_table = next(tables)
+    with atomic_write(folder / data) as file:
+        files = {data: write_parquet(file, chain([first_table], tables), first_table.schema)}
+    lines: dict[str, Iterable[str]] = {"games": map(Record.to_json, records)}
+    if openspiel:
+        lines["trajectories"] = map(openspiel_trajectory, records)
+    for kind, texts in lines.items():
+        name, content = f"{kind}-{number:05d}.jsonl", "".join(f"{text}\n" for text in texts).encode()
+        with atomic_write(folder / name) as file:
+            file.write(content)
+        files[name] = hashlib.sha256(content).hexdigest()
+    rows = sum(len(record.decisions) for record in records)
+    return {"number": number, "games": len(records), "rows": rows, "files": files}
 
 
-@contextmanager
-def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Provide worker processes, which are terminated after the block, even if it was interrupted."""
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), init_worker_process)
-    try:
-        yield pool
-    except BrokenProcessPool:
-        raise DatasetError(
-            "a worker process ended, expected it to run; finished shards are saved: run the same command again"
-        ) from None
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-            process.join()
+def _to_arrow(parts: list[npt.NDArray[Any]]) -> Any:
+    """Concatenate the rows of several games as an Arrow array."""
+    rows = np.concatenate(parts)
+    values = pa.array(rows.reshape(-1))
+    return values if rows.ndim == 1 else pa.FixedSizeListArray.from_arrays(values, rows.shape[1])
 
 
 def _page(card: dict[str, Any]) -> str:
     """Return the dataset card as Markdown, with the metadata header that dataset hubs read."""
-    rows = [
-        f"| `{column['name']}` | {column['dtype']} | {tuple(column['shape']) or ''} | {column['content']} |"
+    columns = [
+        (f"`{column['name']}`", column["dtype"], tuple(column["shape"]) or "", column["content"])
         for column in card["columns"]
     ]
-    versions = ", ".join(f"{name} {version}" for name, version in card["versions"].items())
     return f"""---
 configs:
 - config_name: default
@@ -316,7 +240,7 @@ configs:
 
 # Transitions of {card["environment"]}
 
-Written by `{card["command"]}` with {versions}.
+Written by `{card["command"]}` with {", ".join(f"{name} {version}" for name, version in card["versions"].items())}.
 
 - Players: {", ".join(f"`{name}`" for name in card["players"])}
 - Seed: {card.get("seed", "in each record")}
@@ -325,9 +249,7 @@ Written by `{card["command"]}` with {versions}.
 
 Each row is one action. The next row with the same `game` and `seat` has the seat's next observation.
 
-| Column | Type | Shape | Content |
-| --- | --- | --- | --- |
-{chr(10).join(rows)}
+{markdown_table(("Column", "Type", "Shape", "Content"), columns, left=4)}
 
 `games-*.jsonl` holds the records of the games, and `{CARD}` the configuration and the checksum of each file.
 """

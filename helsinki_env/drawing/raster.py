@@ -13,7 +13,7 @@ from helsinki_env.utils.extras import requires_extra
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_PIXELS = 10_000
+_MAX_PIXELS = 10_000
 
 
 def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
@@ -43,7 +43,7 @@ def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
 
 def checked_width(width: object, name: str) -> int:
     """Return the width of a picture in pixels. Raise ValueError if it is not an integer from 1 to 10,000."""
-    return Node(width, UserError, name).integer(1, _MOST_PIXELS)
+    return Node(width, UserError, name).integer(1, _MAX_PIXELS)
 
 
 def _libraries() -> tuple[Any, Any]:

@@ -131,11 +131,11 @@ def _are_names(value: object) -> bool:
 
 def _is_reward(value: object) -> bool:
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return number and bool(-_MOST_REWARD < value < _MOST_REWARD)  # type: ignore[operator]  # it is a number
+    return number and bool(-_MAX_REWARD < value < _MAX_REWARD)  # type: ignore[operator]  # it is a number
 
 
 #: Upper bound on rewards.
-_MOST_REWARD = 1e6
+_MAX_REWARD = 1e6
 #: Per-agent attributes, with a function that checks a value given `_over`, and a description of valid values.
 _KINDS: dict[str, tuple[Callable[[object, object], bool], str]] = {
     "terminations": (lambda value, over: value is over, "the value of _over"),

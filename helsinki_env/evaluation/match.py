@@ -162,7 +162,7 @@ class Match:
         self, numbers: npt.NDArray[np.int64], ended: Callable[[Results], None], stopped: Callable[[], bool]
     ) -> None:
         seats = self.config.num_players
-        decks = deal_seeds(self.seed, numbers // seats)
+        seeds = deal_seeds(self.seed, numbers // seats)
         seating = (np.arange(seats) + numbers[:, None]) % seats
         by_player = np.stack([init_streams(self.seed, numbers, player) for player in range(seats)], axis=1)
         streams = np.take_along_axis(by_player, seating, axis=1)
@@ -174,19 +174,19 @@ class Match:
                     players=self.names,
                     numbers=numbers[rows],
                     seating=seating[rows],
-                    seeds=decks[rows],
+                    seeds=seeds[rows],
                     **{name: getattr(played, name) for name in ("scores", "places", "rounds", "decisions")},
                 )
             )
 
-        play_games(self.players, self.config, seating, decks, streams, report, should_stop=stopped)
+        play_games(self.players, self.config, seating, seeds, streams, report, should_stop=stopped)
 
     def numbers(self, games: int) -> dict[tuple[int, tuple[str, ...]], int]:
         """Return the numbers of the first `games` games by deal seed and player names in seat order."""
         seats = self.config.num_players
         rotations = [self.names[turn:] + self.names[:turn] for turn in range(seats)]
-        decks = deal_seeds(self.seed, np.arange(self.round_up_games(games) // seats)).tolist()
-        return {(deck, names): i * seats + turn for i, deck in enumerate(decks) for turn, names in enumerate(rotations)}
+        seeds = deal_seeds(self.seed, np.arange(self.round_up_games(games) // seats)).tolist()
+        return {(seed, names): i * seats + turn for i, seed in enumerate(seeds) for turn, names in enumerate(rotations)}
 
     def results_from_records(self, records: Iterable[tuple[int, Record]]) -> Results:
         """Return the results of finished games, given as (game number, record) pairs, after replaying them."""

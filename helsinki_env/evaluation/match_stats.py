@@ -114,13 +114,13 @@ def fractional_wins(places: npt.NDArray[np.integer]) -> Array:
     return wins
 
 
-def mean_by_deal(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
+def mean_by_deal(values: npt.ArrayLike, deal: npt.NDArray[np.integer]) -> Array:
     """Average `values` over the games of each deal, (D,) or (D, K), sorted by deal number.
 
-    `values` has shape (G,) or (G, K), and `deck` contains the deal number of each game, (G,).
+    `values` has shape (G,) or (G, K), and `deal` contains the deal number of each game, (G,).
     """
     by_game = np.asarray(values, np.float64)
-    _, number, games = np.unique(deck, return_inverse=True, return_counts=True)
+    _, number, games = np.unique(deal, return_inverse=True, return_counts=True)
     sums = np.zeros((len(games), *by_game.shape[1:]))
     np.add.at(sums, number.ravel(), by_game)
     means: Array = sums / games.reshape(-1, *[1] * (by_game.ndim - 1))
@@ -180,12 +180,12 @@ def player_result(
     chosen: npt.NDArray[np.bool_],
     places: npt.NDArray[np.int8],
     scores: npt.NDArray[np.int16],
-    decks: npt.NDArray[np.int64],
+    deals: npt.NDArray[np.int64],
 ) -> PlayerResult:
-    """Return the statistics of a player in the seats `chosen`, (G, S), given deal numbers `decks`, (G,)."""
-    _, deck = np.unique(decks, return_inverse=True)
+    """Return the statistics of a player in the seats `chosen`, (G, S), given deal numbers `deals`, (G,)."""
+    _, deal = np.unique(deals, return_inverse=True)
     happened, possible = (
-        np.bincount(deck, counted.sum(axis=1))[:, None].astype(np.float64)
+        np.bincount(deal, counted.sum(axis=1))[:, None].astype(np.float64)
         for counted in (chosen * fractional_wins(places), chosen)
     )
     share, low, high = (float(value[0]) for value in proportion_interval(happened, possible))

@@ -31,7 +31,7 @@ from helsinki_env.engine.states import States
 from helsinki_env.envs.vector import GameVectorEnv
 
 #: Stream number for deal seeds, distinct from the players' streams.
-_DECKS = 2**32
+_DEALS = 2**32
 #: Bit set with all actions that can be disabled.
 _MAX_DISABLED = 2**15 - 1
 #: Initial capacity in actions per game, sufficient for most games.
@@ -91,9 +91,9 @@ class TimedGameResults(GameResults):
     action_counts: npt.NDArray[np.int64]  # number of actions taken by each player, (P,)
 
 
-def deal_seeds(seed: int, decks: npt.ArrayLike) -> npt.NDArray[np.uint64]:
+def deal_seeds(seed: int, deals: npt.ArrayLike) -> npt.NDArray[np.uint64]:
     """Return the seeds of deals, uint64 (B,). They have 53 bits, which every JSON reader preserves."""
-    return init_streams(seed, decks, _DECKS) >> np.uint64(11)
+    return init_streams(seed, deals, _DEALS) >> np.uint64(11)
 
 
 def query_player(
@@ -108,7 +108,7 @@ def play_games(
     players: Sequence[Player],
     config: Any,
     seating: npt.NDArray[np.int64],
-    decks: npt.NDArray[np.uint64],
+    seeds: npt.NDArray[np.uint64],
     streams: npt.NDArray[np.uint64],
     on_games_end: Callable[[npt.NDArray[np.int64], TimedGameResults], None] | None = None,
     disabled: DisabledActions | None = None,
@@ -120,7 +120,7 @@ def play_games(
         players: players of the games.
         config: the game configuration.
         seating: index into `players` of the player in each seat, int64 (G, S). A player may take several seats.
-        decks: seed of each deal, uint64 (G,), as for `HelsinkiGame`.
+        seeds: seed of each deal, uint64 (G,), as for `HelsinkiGame`.
         streams: initial random stream of the player in each seat, uint64 (G, S), from `init_streams`.
         on_games_end: function called with the indices of games that have just ended, int64 (k,), and their results.
         disabled: actions disabled in each game. By default, those disabled in the configuration.
@@ -134,11 +134,11 @@ def play_games(
     """
     seating = integer_array("seating", seating, (None, config.num_players), 0, len(players) - 1)
     n, seats = seating.shape
-    decks = integer_array("decks", decks, (n,), 0, 2**64 - 1, UINT64)
+    seeds = integer_array("seeds", seeds, (n,), 0, 2**64 - 1, UINT64)
     streams = integer_array("streams", streams, (n, seats), 0, 2**64 - 1, UINT64)
     env = GameVectorEnv(n, config, copy=False)
     options = {} if disabled is None else {"setup": _setup(config, disabled, n)}
-    obs, info = env.reset(seed=decks.tolist(), options=options)
+    obs, info = env.reset(seed=seeds.tolist(), options=options)
     batch = _Batch(players, config, seating, streams, _histories(players, env))
     while batch.playing.any():
         if should_stop is not None and should_stop():

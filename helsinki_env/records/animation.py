@@ -50,14 +50,14 @@ class GameEvaluation:
     """Evaluation of a game with D actions and n seats.
 
     Attributes:
-        judge: name of the evaluator.
+        evaluator: name of the evaluator.
         shares: win probability of every seat before each action and at the end; D + 1 rows of n numbers from 0 to 1.
         costs: D values: the regret of each action in win probability of the acting seat, at least 0; None for forced or
             unevaluated actions.
         better: D values: the id of the best action if it differs from the action taken, otherwise None.
     """
 
-    judge: str
+    evaluator: str
     shares: tuple[tuple[float, ...], ...] = field(repr=False)
     costs: tuple[float | None, ...] = field(repr=False)
     better: tuple[int | None, ...] = field(repr=False)
@@ -71,7 +71,7 @@ class GameEvaluation:
         steps = zip(replay_steps(record), (*self.better, None), strict=True)
         better = [None if best is None else _ui_action(game, best).words for (game, _), best in steps]
         return {
-            "judge": self.judge,
+            "evaluator": self.evaluator,
             "shares": [[round(share, 4) for share in row] for row in self.shares],
             "costs": [None if cost is None else round(cost, 4) for cost in self.costs],
             "better": better[:-1],

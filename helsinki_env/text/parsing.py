@@ -11,11 +11,11 @@ from helsinki_env.data import UserError, short_repr
 from helsinki_env.text.words import WrittenAction, legal_text
 
 #: Number of characters at the end of an answer that are parsed.
-_MOST_READ = 20_000
+_MAX_READ = 20_000
 #: Maximum number of opening braces that are tried as the start of a JSON object, starting with the last one.
-_MOST_OBJECTS = 100
+_MAX_OBJECTS = 100
 #: Maximum number of legal actions listed in an error message.
-_MOST_LISTED = 400
+_MAX_LISTED = 400
 _AROUND = " \t\r\n*_`\"'.,:;!<>#-"
 _LABEL = re.compile(r"(?:(?:my|the|final|chosen|best)\s+)*(?:action|answer|move|choice|decision)(?:\s+is)?\W*[:=]\W*")
 _NUMBER = re.compile(r"(?:(?:action|id|option|number)\s*#?\s*)?\[?\(?(\d{1,6})\)?\]?")
@@ -31,7 +31,7 @@ class ActionTextError(UserError):
 
     def __init__(self, problem: str, actions: Sequence[WrittenAction] = ()) -> None:
         self.problem = problem
-        listed = f"\nLegal actions:\n{legal_text(actions[:_MOST_LISTED])}" if actions else ""
+        listed = f"\nLegal actions:\n{legal_text(actions[:_MAX_LISTED])}" if actions else ""
         super().__init__(problem + listed)
 
 
@@ -51,7 +51,7 @@ def parse_action(answer: str, actions: Sequence[WrittenAction]) -> int:
     """
     if not isinstance(answer, str):
         raise ActionTextError(f"answer: found {short_repr(answer)}, expected text", actions)
-    text = answer[-_MOST_READ:]
+    text = answer[-_MAX_READ:]
     found = _exact(_plain(text), actions)
     if found is not None:
         return found
@@ -87,7 +87,7 @@ def _exact(text: str, actions: Sequence[WrittenAction]) -> int | None:
 def _last_object(text: str) -> dict[str, Any] | None:
     """Return the last JSON object with an ``action`` key, or None."""
     at = len(text)
-    for _ in range(_MOST_OBJECTS):
+    for _ in range(_MAX_OBJECTS):
         at = text.rfind("{", 0, at)
         if at < 0:
             return None

@@ -123,12 +123,12 @@ def _add_records(app: FastAPI, records: SavedGames, jobs: EvaluationJobs) -> Non
         return _download(text + "\n", "application/json", f"{name}.json{'l' if saved.record else ''}")
 
     @app.get("/api/records/{name}/page")
-    async def standalone_page(name: str, judge: str = "") -> Response:
+    async def standalone_page(name: str, evaluator: str = "") -> Response:
         """Return a game as a standalone page, including an evaluator's results if available."""
         saved = records.load(name)
         if saved.record is None:
             raise ValueError(f"record {name}: found a position, expected a game")
-        evaluation = jobs.of(saved, judge).game_evaluation if judge else None
+        evaluation = jobs.of(saved, evaluator).game_evaluation if evaluator else None
         text = await asyncio.to_thread(page, saved.record, evaluation, title=saved.title)
         return _download(text, "text/html", f"{name}.html")
 
@@ -161,7 +161,7 @@ def _page_data(saved: SavedGame) -> bytes:
         "record": saved.name,
         "title": saved.title,
         "game": saved.begin.spec.name,
-        "judges": EVALUATORS,
+        "evaluators": EVALUATORS,
     }
     if saved.record is None:
         data |= {"kind": "position", "position": _position(saved.begin)}
@@ -193,16 +193,16 @@ def _position(game: BoardGame) -> dict[str, Any]:
 
 def _add_evaluations(app: FastAPI, records: SavedGames, jobs: EvaluationJobs) -> None:
     @app.get("/api/records/{name}/judgement")
-    async def progress(name: str, judge: str) -> dict[str, Any]:
+    async def progress(name: str, evaluator: str) -> dict[str, Any]:
         """Return the progress of an evaluation and, once it is complete, its results."""
-        return jobs.of(records.load(name), judge).to_dict()
+        return jobs.of(records.load(name), evaluator).to_dict()
 
     @app.post("/api/records/{name}/judgement", status_code=202)
-    async def start(name: str, judge: str) -> dict[str, Any]:
+    async def start(name: str, evaluator: str) -> dict[str, Any]:
         """Start evaluating a game."""
-        return jobs.start(records.load(name), judge).to_dict()
+        return jobs.start(records.load(name), evaluator).to_dict()
 
     @app.delete("/api/records/{name}/judgement")
-    async def stop(name: str, judge: str) -> dict[str, Any]:
+    async def stop(name: str, evaluator: str) -> dict[str, Any]:
         """Stop evaluating a game."""
-        return (await jobs.stop(records.load(name), judge)).to_dict()
+        return (await jobs.stop(records.load(name), evaluator)).to_dict()

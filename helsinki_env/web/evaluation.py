@@ -61,7 +61,7 @@ def evaluation_message(request: EvaluationRequest, evaluation: Evaluation) -> di
     return {
         "type": "opinion",
         "number": request.number,
-        "judge": request.evaluator,
+        "evaluator": request.evaluator,
         "deeper": request.deeper,
         **evaluation_data(evaluation, request.descriptions, by_win_probability=request.deeper > 0),
     }
@@ -142,7 +142,7 @@ class PageEvaluator:
         try:
             evaluations = await self._pool.evaluate(request.config, request.evaluator, *request.inputs)
         except PlayerFailedError as problem:
-            return {"type": "unjudged", "number": request.number, "message": str(problem)}
+            return {"type": "not_evaluated", "number": request.number, "message": str(problem)}
         return evaluation_message(request, evaluations[0])
 
 
@@ -163,7 +163,7 @@ class EvaluationJob:
         """Return the progress as a dict, with the results once they are complete."""
         state = "running" if self.task else "failed" if self.problem else "done" if self.result else "stopped"
         return {
-            "judge": self.evaluator,
+            "evaluator": self.evaluator,
             "state": state,
             "done": len(self.evaluations),
             "total": self.total,
@@ -191,7 +191,9 @@ class EvaluationJobs:
     def of(self, saved: SavedGame, evaluator: str) -> EvaluationJob:
         """Return an evaluation, which may not have started yet; raise ValueError if the evaluator does not exist."""
         if evaluator not in EVALUATORS:
-            raise ValueError(f"judge: found {short_repr(evaluator)}, expected {choices_text(EVALUATORS, evaluator)}")
+            raise ValueError(
+                f"evaluator: found {short_repr(evaluator)}, expected {choices_text(EVALUATORS, evaluator)}"
+            )
         return self._jobs.get((saved.name, evaluator)) or EvaluationJob(saved, evaluator)
 
     def start(self, saved: SavedGame, evaluator: str) -> EvaluationJob:

@@ -78,7 +78,7 @@ def _check_unrated(table: GameTable, what: str) -> None:
 def evaluation_request(
     table: GameTable, page: PageConnection, message: Mapping[str, Any], descriptions: Mapping[int, str]
 ) -> EvaluationRequest:
-    """Return the evaluation requested by a page's `judge` message; `descriptions` is keyed by action id.
+    """Return the evaluation requested by a page's `evaluate` message; `descriptions` is keyed by action id.
 
     Raises TableError if it is not the page's turn, or the evaluation would reveal hidden cards.
     """
@@ -87,13 +87,13 @@ def evaluation_request(
     if deeper not in (0, *SIMULATIONS):
         expected = ", ".join(map(str, SIMULATIONS))
         raise TableError(f"deeper: found {short_repr(deeper)}, expected 0 or one of {expected} simulations")
-    _check_unrated(table, "judge")
+    _check_unrated(table, "evaluate")
     if game.done:
-        raise TableError("judge: the game is over, so there is nothing to evaluate")
+        raise TableError("evaluate: the game is over, so there is nothing to evaluate")
     if page.handover_seat(table) is not None:
-        raise TableError(f"judge: {table.chairs[game.seat].name} must take the device first")
+        raise TableError(f"evaluate: {table.chairs[game.seat].name} must take the device first")
     if page.mine and game.seat != page.viewing_seat:
-        raise TableError(f"judge: it is the turn of {table.chairs[game.seat].name}; ask when it is yours")
+        raise TableError(f"evaluate: it is the turn of {table.chairs[game.seat].name}; ask when it is yours")
     # Unlike the players' keys, this key is not derived from the seed, so the evaluation reveals nothing about the seed.
     key = np.array([seat_key(0, game.seat, table.number)])
     return EvaluationRequest(table.number, deeper, table.config, (*table.question()[:2], key), descriptions)
@@ -342,7 +342,7 @@ class TableSession:
         self._show_with_clock(page)
         self._send_clocks(self.pages)
 
-    def _on_judge(self, page: PageConnection, message: dict[str, Any]) -> None:
+    def _on_evaluate(self, page: PageConnection, message: dict[str, Any]) -> None:
         if message["number"] != self.table.number:
             return  # the table has changed in the meantime; the page sends another request if needed
         descriptions = {one["id"]: one["words"] for one in self._choices()}

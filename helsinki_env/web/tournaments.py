@@ -56,7 +56,7 @@ class Tournament:
     made: float  # creation time, in seconds since 1970
     config: Any
     players: tuple[str, ...]  # each once
-    decks: int  # number of deals per line-up, each played in every rotation of the seats
+    deals: int  # number of deals per line-up, each played in every rotation of the seats
     seed: int
     options: tuple[str, ...] = ()  # labels of the chosen options
 
@@ -64,7 +64,7 @@ class Tournament:
     def plan(self) -> Plan:
         """The plan of all games, ordered by line-up."""
         lineups = round_robin_lineups(len(self.players), self.config.num_players)
-        return Plan(self.seed, (MatchupPlan("tournament", self.config, self.players, lineups, self.decks),))
+        return Plan(self.seed, (MatchupPlan("tournament", self.config, self.players, lineups, self.deals),))
 
     @property
     def games(self) -> int:
@@ -106,7 +106,7 @@ class TournamentStore:
         settings = {
             "config": config_to_dict(tournament.config),
             "players": list(tournament.players),
-            "decks": tournament.decks,
+            "decks": tournament.deals,
             "seed": tournament.seed,
             "options": list(tournament.options),
         }
@@ -209,7 +209,7 @@ def _play(connection: Connection, tournament: Tournament, saved: Sequence[tuple[
     games = {number: Record.from_json(line) for number, line in saved}
     done, deals = tournament.deals_done(list(games)), 1
     rated_at, rating_seconds = time.monotonic(), 0.0
-    while playing and (unit := next_work_unit(done, tournament.decks, deals)) is not None:
+    while playing and (unit := next_work_unit(done, tournament.deals, deals)) is not None:
         began = time.monotonic()
         played = play_work_unit(tournament.plan.tables[0], tournament.seed, unit)
         records = list(records_of(tournament.plan, [(unit, played)]))
@@ -240,7 +240,7 @@ def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> d
     `without` is the reason why there are no ratings, or None. Missing ratings and unknown bounds are None.
     """
     (table,) = group_records((games[number] for number in sorted(games)), lambda _: tournament.title)
-    if len(set(table.deck.tolist())) < MIN_DEALS:
+    if len(set(table.deal.tolist())) < MIN_DEALS:
         reason = "ratings need at least two deals, because their intervals measure how deals differ"
         return unrated_data(table) | {"without": reason}
     try:

@@ -35,8 +35,8 @@ class UploadedGames(Protocol):
 
     count: int
 
-    def records(self, first: int, most: int) -> list[Record]:
-        """Return at most `most` records, starting at index `first`; raise ValueError if one cannot be replayed."""
+    def records(self, first: int, count: int) -> list[Record]:
+        """Return at most `count` records, starting at index `first`; raise ValueError if one cannot be replayed."""
         ...
 
 
@@ -46,9 +46,9 @@ class _Lines:
     def __init__(self, text: str, pieces: list[tuple[int, str]]) -> None:
         self._text, self._pieces, self.count = text, pieces, len(pieces)
 
-    def records(self, first: int, most: int) -> list[Record]:
+    def records(self, first: int, count: int) -> list[Record]:
         records = []
-        for start, piece in self._pieces[first : first + most]:
+        for start, piece in self._pieces[first : first + count]:
             try:
                 records.append(read_record(piece))
             except ValueError as problem:

@@ -32,7 +32,7 @@ MESSAGES: dict[str, tuple[str, ...]] = {
     "undo": ("number", "to"),
     "takeback": ("number", "to"),
     "look": ("seat",),
-    "judge": ("number", "deeper"),
+    "evaluate": ("number", "deeper"),
     "cancel": (),
     "ping": (),
     "stop": (),

@@ -1,4 +1,4 @@
-"""Simulated games whose strengths are known exactly, although games with one deck depend on each other."""
+"""Simulated games whose strengths are known exactly, although games with one deal depend on each other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from helsinki_env.evaluation.rating.ratings import RatingModel, bootstrap_fits
 def simulate(
     strengths: Sequence[float],
     seats: Sequence[float] | npt.NDArray[np.float64],
-    decks: int,
+    deals: int,
     rng: np.random.Generator,
     *,
     seat_luck: float = 0.3,
@@ -27,48 +27,48 @@ def simulate(
     actions: Sequence[float] | None = None,
     covered: int = 0,
 ) -> RatableGames:
-    """Play every deck once for each rotation of every line-up.
+    """Play every deal once for each rotation of every line-up.
 
     Whoever has the largest strength + seat effect + luck comes first, where luck has Gumbel's distribution: that is
     Plackett-Luce exactly, for each game on its own (Yellott 1977). Luck is a normal variable brought into that shape,
-    and parts of the normal variable's variance are shared by all games of a deck: `seat_luck` by the same seat (good
+    and parts of the normal variable's variance are shared by all games of a deal: `seat_luck` by the same seat (good
     cards), `player_luck` by the same player (cards that suit it).
-    With `actions`, what each of fifteen is worth, every player is denied five of them, others for every deck;
-    the first `covered` are covered for all in every other deck, and to be denied them costs nothing there.
+    With `actions`, what each of fifteen is worth, every player is denied five of them, others for every deal;
+    the first `covered` are covered for all in every other deal, and to be denied them costs nothing there.
     """
     size, count = len(seats), len(strengths)
     meeting = np.array(list(combinations(range(count), size)) if lineups is None else lineups)
     rotations = (np.arange(size)[:, None] + np.arange(size)) % size
-    seating = np.tile(meeting[:, rotations].reshape(-1, size), (decks, 1))
-    deck = np.repeat(np.arange(decks), len(seating) // decks)
+    seating = np.tile(meeting[:, rotations].reshape(-1, size), (deals, 1))
+    deal = np.repeat(np.arange(deals), len(seating) // deals)
     normal = (
-        np.sqrt(seat_luck) * rng.standard_normal((decks, size))[deck]
-        + np.sqrt(player_luck) * rng.standard_normal((decks, count))[deck[:, None], seating]
+        np.sqrt(seat_luck) * rng.standard_normal((deals, size))[deal]
+        + np.sqrt(player_luck) * rng.standard_normal((deals, count))[deal[:, None], seating]
         + np.sqrt(1 - seat_luck - player_luck) * rng.standard_normal(seating.shape)
     )
     worth = np.asarray(strengths)[seating] + np.asarray(seats) - np.log(-np.log(ndtr(normal)))
     missing = np.zeros((*seating.shape, 15), np.bool_)
     if actions is not None:
-        ranks = rng.random((decks, count, 15)).argsort(axis=2).argsort(axis=2)
-        missing = (ranks < 5)[deck[:, None], seating]
-        usable = np.ones((decks, 15), np.bool_)
+        ranks = rng.random((deals, count, 15)).argsort(axis=2).argsort(axis=2)
+        missing = (ranks < 5)[deal[:, None], seating]
+        usable = np.ones((deals, 15), np.bool_)
         usable[::2, :covered] = False
-        worth -= (missing & usable[deck][:, None]) @ np.asarray(actions)
+        worth -= (missing & usable[deal][:, None]) @ np.asarray(actions)
     places = np.argsort(np.argsort(-worth, axis=1), axis=1)
     return RatableGames(
         name=f"{size} players",
         players=tuple(names or (f"p{i}" for i in range(count))),
         seating=seating,
-        deck=deck,
+        deal=deal,
         places=places.astype(np.int8),
         scores=(10 * (size - places)).astype(np.int16),
-        covered=np.where(deck % 2 == 0, (1 << covered) - 1, 0).astype(np.int16),
+        covered=np.where(deal % 2 == 0, (1 << covered) - 1, 0).astype(np.int16),
         denied=(missing @ (1 << np.arange(15))).astype(np.int16),
     )
 
 
 def check_resamples(model: RatingModel, fitted: Fit, count: int) -> None:
-    """Compare bootstrap fits with the maximum of the likelihood of each resample of 20 decks."""
+    """Compare bootstrap fits with the maximum of the likelihood of each resample of 20 deals."""
     samples, rng = bootstrap_fits(model, fitted, count, seed=9), np.random.default_rng(9)
     draws = rng.multinomial(20, np.full(20, 1 / 20), size=count)
     size = len(model.virtual.wins)

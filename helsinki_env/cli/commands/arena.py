@@ -111,7 +111,7 @@ def _tables(out: Path) -> Iterator[Table]:
         columns = ("player", "games", "games won", "95% interval", "points", "rank", "ms/action")
         table = results_table(columns, "player", f"{games.name} ({len(games):,} games)")
         for i, player in enumerate(games.players):
-            s = player_result(player, None, games.seating == i, games.places, games.scores, games.deck)
+            s = player_result(player, None, games.seating == i, games.places, games.scores, games.deal)
             entry = times.get((games.name, player))
             ms = 1000 * entry["seconds"].number(0) / max(1, entry["decisions"].integer(0)) if entry else None
             table.add_row(

@@ -71,8 +71,8 @@ def main(
         from helsinki_env.dataset.minari import check_dataset_id, write_minari
 
         check_dataset_id(minari)
-    fresh = {"players": players, "games": games, "num_players": num_players, "game": game, "seed": seed}
-    given = {f"--{name.replace('_', '-')}": value for name, value in fresh.items() if value is not None}
+    fresh = {"players": players, "games": games, "num-players": num_players, "game": game, "seed": seed}
+    given = {f"--{name}": value for name, value in fresh.items() if value is not None}
     if source is not None and given:
         raise UserError(f"{', '.join(given)}: found with {source}, which has its own games; leave one of them out")
     out_folder(out)
@@ -91,13 +91,13 @@ def main(
         precompile_plan(plan)
         chosen = FreshGames(plan)
     else:
-        chosen = RecordedGames(source)
+        chosen = RecordedGames(source, shard_games)
     if evaluator is not None and not isinstance(make_player(evaluator, chosen.config), Evaluator):
         raise UserError(f"--evaluator: found {evaluator}, expected one of net, net+search:N and mc:N")
-    words = ["helsinki", "dataset", *([] if source is None else [source.name])]
-    words += [word for name, value in given.items() for word in (name, str(value))]
-    words += ["--evaluator", evaluator] if evaluator else []
-    words += [*(["--openspiel"] if openspiel else []), "--shard-games", str(shard_games)]
+    given |= {"--evaluator": evaluator} if evaluator else {}
+    given |= ({"--openspiel": ""} if openspiel else {}) | {"--shard-games": shard_games}
+    words = [str(word) for option in given.items() for word in option if word != ""]
+    command = shlex.join(["helsinki", "dataset", *([] if source is None else [source.name]), *words])
     display = ProgressDisplay(chosen.games)
     with (
         save_on_interrupt(
@@ -105,17 +105,8 @@ def main(
         ),
         display,
     ):
-        card = write_dataset(
-            chosen,
-            out,
-            shlex.join(words),
-            shard_games,
-            evaluator,
-            openspiel,
-            processes or cpu_count(),
-            display.resume,
-            display.advance,
-        )
+        workers, callbacks = processes or cpu_count(), (display.resume, display.advance)
+        card = write_dataset(chosen, out, command, evaluator, openspiel, workers, *callbacks)
     console = plain_console()
     console.print(f"Wrote {out}: {card['games']:,} games, {card['rows']:,} transitions, {len(card['shards']):,} shards")
     if minari is not None:

@@ -192,7 +192,7 @@ def write_report(page: Path, data: dict[str, Any], images: str = "") -> None:
 def _table(ratings: Ratings) -> Table:
     statistics = ratings.statistics
     columns = ("#", "player", "rating", "95% interval", "won", "points", "games", "P(#)")
-    title = f"{ratings.table}: {ratings.games:,} games of {ratings.decks:,} deals"
+    title = f"{ratings.table}: {ratings.games:,} games of {ratings.deals:,} deals"
     table = results_table(columns, "player", title)
     for rank, i in enumerate(ratings.order):
         reference = ratings.players[i] == ratings.reference
@@ -244,7 +244,7 @@ def _conclusion(table: RatableGames, names: list[str], hypotheses: Hypotheses) -
     from helsinki_env.evaluation.rating.sprt import expected_blocks, run_sprt
 
     one, two = (table.players.index(name) for name in names)
-    blocks = head_to_head_by_unit(table.seating, table.places, table.deck, one, two)
+    blocks = head_to_head_by_unit(table.seating, table.places, table.deal, one, two)
     state = run_sprt(blocks, hypotheses)
     lower, upper = hypotheses.bounds
     tested = f"{hypotheses.low:.1%} or less against {hypotheses.high:.1%} or more"

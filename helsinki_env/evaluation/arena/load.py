@@ -25,7 +25,7 @@ _Columns = dict[str, npt.NDArray[Any]]
 _ARRAYS: Mapping[str, tuple[Any, bool]] = {
     "seating": (np.int64, True),
     "block": (np.int64, False),
-    "deck": (np.int64, False),
+    "deal": (np.int64, False),
     "places": (np.int8, True),
     "scores": (np.int16, True),
     "rounds": (np.int16, False),
@@ -42,13 +42,13 @@ class RatableGames(SeatedGames):
     Attributes:
         players, seating, places, scores: see `helsinki_env.evaluation.play.SeatedGames`.
         name: name of the matchup, or a description of its configuration.
-        deck: deal number, int64 (G,). Games with the same number may be correlated.
+        deal: deal number, int64 (G,). Games with the same number may be correlated.
         covered: actions disabled for all seats of a game, int16 (G,), bit i for action i.
         denied: actions disabled for each seat, int16 (G, S), in the same encoding.
     """
 
     name: str
-    deck: npt.NDArray[np.int64]
+    deal: npt.NDArray[np.int64]
     covered: npt.NDArray[np.int16]
     denied: npt.NDArray[np.int16]
 
@@ -113,7 +113,7 @@ def _columns(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> _Colu
     return {
         "seating": planned.seating,
         "block": chunk.lineup * table.blocks + planned.block,
-        "deck": planned.block,
+        "deal": planned.block,
         "covered": planned.disabled.covered,
         "denied": planned.disabled.denied,
         **{name: getattr(played, name) for name in ("places", "scores", "rounds", "used")},
@@ -126,7 +126,7 @@ def _no_games(seats: int) -> _Columns:
 
 def _matchup_games(plan: MatchupPlan, parts: list[_Columns]) -> MatchupGames:
     columns: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    missing = plan.games - len(columns["deck"])
+    missing = plan.games - len(columns["deal"])
     return MatchupGames(name=plan.name, config=plan.config, players=plan.players, missing=missing, **columns)
 
 
@@ -150,7 +150,7 @@ def group_records(records: Iterable[Record], named: Callable[[Any], str]) -> lis
 
 
 def _recorded_games(name: str, games: list[Record]) -> RatableGames:
-    players, decks = _Numbers(), _Numbers()
+    players, deals = _Numbers(), _Numbers()
     sets = np.zeros((len(games), 1 + len(games[0].players), MAX_DENIABLE_IDS), np.bool_)
     for g, game in enumerate(games):
         for column, actions in enumerate([getattr(game.config, "covered", ()), *game.config.denied]):
@@ -160,7 +160,7 @@ def _recorded_games(name: str, games: list[Record]) -> RatableGames:
         name=name,
         seating=np.array([[players[name] for name in game.players] for game in games], np.int64),
         players=tuple(players),
-        deck=np.array([decks[game.seed, game.stream, game.episode] for game in games], np.int64),
+        deal=np.array([deals[game.seed, game.stream, game.episode] for game in games], np.int64),
         places=np.array([game.places for game in games], np.int8),
         scores=np.array([game.scores for game in games], np.int16),
         covered=disabled[:, 0],

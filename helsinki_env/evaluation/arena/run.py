@@ -147,6 +147,42 @@ def _get_workers(processes: int) -> Workers:
     return Workers(processes)
 
 
+def run_in_processes(
+    function: Callable[..., T],
+    jobs: Iterable[tuple[K, Any]],
+    processes: int,
+    saved: str = "work units",
+    *,
+    reusable: bool = False,
+) -> Generator[tuple[K, Future[T]]]:
+    """Call a function in worker processes for each job, as `Workers.run` does.
+
+    The processes then end, or become idle if they are `reusable` (see `reuse_workers`). `saved` names, in an error
+    message, what the caller saves after each job.
+
+    Raises ArenaError if a process dies, or the main script cannot start processes.
+    """
+    check_main(ArenaError)
+    workers, done = _get_workers(processes), False
+    try:
+        for key, future in workers.run(function, jobs):
+            if isinstance(problem := future.exception(), BrokenProcessPool):
+                raise problem
+            yield key, future
+        done = True
+    except BrokenProcessPool:
+        raise ArenaError(
+            f"{workers.exit_reason()}. Finished {saved} are saved: run the same command again to resume"
+        ) from None
+    finally:
+        if not done:
+            workers.kill()
+        elif (idle := _IDLE.get()) is not None and reusable:
+            idle.append(workers)
+        else:
+            workers.end()
+
+
 def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) -> FinishedWorkUnits:
     """Play work units in worker processes, which then end or become idle (see `reuse_workers`).
 
@@ -154,32 +190,16 @@ def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) ->
         WorkUnitError: if a player or a game fails.
         ArenaError: if a process dies, or the main script cannot start processes.
     """
-    check_main(ArenaError)
     files = [player_file_digests(table) for table in plan.tables]
-    workers = _get_workers(processes)
     jobs = ((chunk, (plan.tables[chunk.table], plan.seed, chunk, files[chunk.table])) for chunk in chunks)
-    done = False
-    try:
-        for chunk, future in workers.run(play_work_unit, jobs):
+    reusable = not any(files)  # files may change before the next tournament
+    with closing(run_in_processes(play_work_unit, jobs, processes, reusable=reusable)) as finished:
+        for chunk, future in finished:
             try:
                 games = future.result()
-            except BrokenProcessPool:
-                raise
             except Exception as problem:
                 raise WorkUnitError.of(plan, chunk, problem) from problem
             yield chunk, games
-        done = True
-    except BrokenProcessPool:
-        raise ArenaError(
-            f"{workers.exit_reason()}. Finished work units are saved: run the same command again to resume"
-        ) from None
-    finally:
-        if not done:
-            workers.kill()
-        elif (idle := _IDLE.get()) is not None and not any(files):  # files may change before the next tournament
-            idle.append(workers)
-        else:
-            workers.end()
 
 
 def _initialize(began: Event) -> None:

@@ -57,8 +57,8 @@ def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
     """
     names, ids, denied, covered = denied_items(table)
     used = (table.used[:, :, None] >> np.array(ids)) & 1 > 0
-    wins = estimate_win_effects(AblationGames(denied, table.places, table.deck))
-    points = estimate_margin_effects(denied, table.scores, table.deck)
+    wins = estimate_win_effects(AblationGames(denied, table.places, table.deal))
+    points = estimate_margin_effects(denied, table.scores, table.deal)
     intervals = zip(_intervals(wins.power, wins.covariance), _intervals(points.power, points.covariance), strict=True)
     out = []
     for i, (power, margin) in enumerate(intervals):

@@ -161,7 +161,7 @@ def _measured(games: MatchupGames) -> dict[str, Any]:
     claims: dict[str, list[float]] = {}
     if games.denied.any() and len((found := denied_items(games))[0]) > 1:
         names, _, denied, _ = found
-        wins = estimate_win_effects(AblationGames(denied, games.places, games.deck))
+        wins = estimate_win_effects(AblationGames(denied, games.places, games.deal))
         from_mean = np.eye(len(names)) - 1 / len(names)
         covariance = from_mean @ wins.covariance @ from_mean.T
         half = simultaneous_quantile(covariance) * np.sqrt(np.diag(covariance))
@@ -171,11 +171,11 @@ def _measured(games: MatchupGames) -> dict[str, Any]:
         gaps = np.diff(np.eye(len(games.players)), axis=0)
         errors = np.sqrt(np.diag(gaps @ ratings.covariance @ gaps.T))
         names = [f"{one} over {other}" for other, one in pairwise(games.players)]
-        claims |= _intervals(names, gaps @ ratings.elo, student_quantile(ratings.decks) * errors)
-    shares = 100 * mean_by_deal(fractional_wins(games.places), games.deck)
+        claims |= _intervals(names, gaps @ ratings.elo, student_quantile(ratings.deals) * errors)
+    shares = 100 * mean_by_deal(fractional_wins(games.places), games.deal)
     mean, half = _mean(shares - 100 / shares.shape[1])
     claims |= _intervals([f"seat {seat + 1}" for seat in range(shares.shape[1])], mean, half)
-    points, points_half = _mean(mean_by_deal(games.scores.mean(axis=1)[:, None], games.deck))
+    points, points_half = _mean(mean_by_deal(games.scores.mean(axis=1)[:, None], games.deal))
     return {
         "games": len(games),
         "points": [float(points[0]), float(points_half[0])],

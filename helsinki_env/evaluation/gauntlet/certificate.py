@@ -138,7 +138,7 @@ class _Games:
 
     seating: npt.NDArray[np.int64]  # (G, S)
     places: npt.NDArray[np.integer]  # (G, S)
-    deck: npt.NDArray[np.int64]  # (G,)
+    deal: npt.NDArray[np.int64]  # (G,)
 
 
 def gauntlet_results(
@@ -153,7 +153,7 @@ def gauntlet_results(
         planned = schedule_games(plan.tables[chunk.table], plan.seed, chunk)
         played[chunk.table].append(_Games(planned.seating, places, planned.block))
     tables = [
-        _Games(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("seating", "places", "deck")))
+        _Games(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("seating", "places", "deal")))
         for parts in played
     ]
     overall, by_table = anchored_ratings(
@@ -193,7 +193,7 @@ def _anchored_games(games: _Games, table: MatchupPlan, pins: ReferenceRatings) -
         known=strengths[games.seating] + np.array(fixed.seats),
         own=games.seating == RATED_PLAYER,
         places=games.places,
-        deck=games.deck,
+        deal=games.deal,
     )
 
 
@@ -201,12 +201,12 @@ def _plain(rating: AnchoredRating) -> dict[str, Any]:
     """Return a rating as JSON-serializable data, with None for unbounded endpoints of its interval."""
     elo = {name: getattr(rating, name) for name in ("rating", "low", "high")}
     rounded = {name: round(value, 1) if np.isfinite(value) else None for name, value in elo.items()}
-    return {**rounded, "games": rating.games, "decks": rating.decks}
+    return {**rounded, "games": rating.games, "decks": rating.deals}
 
 
-def _share(decks: npt.NDArray[np.int64], happened: npt.NDArray[np.float64]) -> dict[str, float]:
+def _share(deals: npt.NDArray[np.int64], happened: npt.NDArray[np.float64]) -> dict[str, float]:
     """Return a proportion with its 95% interval, where deals are the independent units."""
-    _, unit = np.unique(decks, return_inverse=True)
+    _, unit = np.unique(deals, return_inverse=True)
     interval = proportion_interval(
         np.bincount(unit, happened)[:, None].astype(np.float64), np.bincount(unit).astype(np.float64)[:, None]
     )
@@ -215,7 +215,7 @@ def _share(decks: npt.NDArray[np.int64], happened: npt.NDArray[np.float64]) -> d
 
 def _won(games: _Games) -> dict[str, Any]:
     won = (fractional_wins(games.places) * (games.seating == RATED_PLAYER)).sum(axis=1)
-    return {"won": _share(games.deck, won)}
+    return {"won": _share(games.deal, won)}
 
 
 def _opponents(plan: Plan, tables: Sequence[_Games]) -> list[dict[str, Any]]:
@@ -226,11 +226,11 @@ def _opponents(plan: Plan, tables: Sequence[_Games]) -> list[dict[str, Any]]:
         better = (own < games.places) + (own == games.places) / 2
         for i, opponent in enumerate(plan.tables[number].players[RATED_PLAYER + 1 :], start=RATED_PLAYER + 1):
             game, seat = np.nonzero(games.seating == i)
-            ahead.setdefault(opponent, []).append((games.deck[game], better[game, seat]))
+            ahead.setdefault(opponent, []).append((games.deal[game], better[game, seat]))
     results = []
     for opponent, parts in ahead.items():
-        decks, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
-        results.append({"opponent": opponent, "meetings": len(decks), **_share(decks, scores)})
+        deals, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+        results.append({"opponent": opponent, "meetings": len(deals), **_share(deals, scores)})
     return results
 
 

@@ -40,7 +40,7 @@ _MAX_DEALS = 1_000_000
 class ReferenceGames:
     """Games between opponents that determine their ratings."""
 
-    decks: int  # number of deals for each line-up
+    deals: int  # number of deals for each line-up
     lineups: tuple[tuple[str, ...], ...]
 
 
@@ -88,8 +88,8 @@ class Gauntlet:
         data = read_yaml(path, GauntletError).mapping(_KEYS)
         tables = tuple(_table(entry) for entry in data["tables"].entries("at least one matchup", least=1))
         stages = {
-            name: decks.integer(2, _MAX_DEALS, "a number of deals, at least 2")
-            for name, decks in data["stages"].items()
+            name: deals.integer(2, _MAX_DEALS, "a number of deals, at least 2")
+            for name, deals in data["stages"].items()
         }
         if not all(isinstance(name, str) and name for name in stages):
             data["stages"].fail("text as names, such as quick", "put numbers in quotation marks")
@@ -124,10 +124,10 @@ class Gauntlet:
         """Return the tournament that a player plays in one of the `stages`."""
         if stage not in self.stages:
             raise GauntletError(f"stage: found {stage!r}, expected one of {', '.join(self.stages)}")
-        decks = self.stages[stage]
+        deals = self.stages[stage]
         return self._plan(
             [
-                self._arena_table(table, table.name, decks, [[player, *others] for others in table.opponents])
+                self._arena_table(table, table.name, deals, [[player, *others] for others in table.opponents])
                 for table in self.tables
             ]
         )
@@ -137,7 +137,7 @@ class Gauntlet:
         """The tournament between the opponents, with one matchup for each part of the reference games."""
         return self._plan(
             [
-                self._arena_table(table, f"{table.name} / {number}", part.decks, part.lineups)
+                self._arena_table(table, f"{table.name} / {number}", part.deals, part.lineups)
                 for table in self.tables
                 for number, part in enumerate(table.reference)
             ]
@@ -153,13 +153,13 @@ class Gauntlet:
         with Node({}, GauntletError, file=str(self.path)).prefix_errors():
             return plan_from_dict({"seed": self.seed, "chunk": self.chunk, "tables": tables})
 
-    def _arena_table(self, table: GauntletMatchup, name: str, decks: int, lineups: Any) -> dict[str, Any]:
+    def _arena_table(self, table: GauntletMatchup, name: str, deals: int, lineups: Any) -> dict[str, Any]:
         seats = len(lineups[0])
         return {
             **table.played,
             "name": name,
             "seats": seats,
-            "games": decks * seats,
+            "games": deals * seats,
             "lineups": [list(lineup) for lineup in lineups],
         }
 
@@ -277,7 +277,7 @@ def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> d
         tables[table.name] = {
             "game": gauntlet.games[table.name],
             "games": rated.games,
-            "decks": rated.decks,
+            "decks": rated.deals,
             "players": {
                 rated.players[i]: {
                     "rating": round(float(rated.elo[i]), 1),

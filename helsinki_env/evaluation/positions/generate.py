@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -30,7 +30,7 @@ from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.plan import Plan, environment_versions, plan_from_dict
-from helsinki_env.evaluation.arena.run import Workers
+from helsinki_env.evaluation.arena.run import run_in_processes
 from helsinki_env.evaluation.arena.store import RunFolder, records_of
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.positions import PositionsError
@@ -130,18 +130,12 @@ def value_positions(
     jobs = [job for job in _jobs(plan, games, folder) if _saved(values, job.number, basis) is None]
     if resumed is not None:
         resumed(plan.positions - len(jobs))
-    workers = Workers(processes)
-    try:
-        for number, future in workers.run(_value_position, ((job.number, (job,)) for job in jobs)):
+    tasks = ((job.number, (job,)) for job in jobs)
+    with closing(run_in_processes(_value_position, tasks, processes, "positions")) as finished:
+        for number, future in finished:
             write_json(_file(values, number), {"basis": basis, "position": future.result()})
             if progress is not None:
                 progress(1)
-    except BrokenProcessPool:
-        raise PositionsError(
-            f"{workers.exit_reason()}. Finished positions are saved: run the same command again to resume"
-        ) from None
-    finally:
-        workers.kill()
 
 
 def _file(values: Path, number: int) -> Path:

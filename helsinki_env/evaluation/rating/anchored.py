@@ -51,7 +51,7 @@ class AnchoredGames:
     known: Array  # fixed Elo points by seat, (G, S): rating of the opponent (0 for the player) plus seat effect
     own: npt.NDArray[np.bool_]  # the player's seat, (G, S)
     places: npt.NDArray[np.integer]  # rank of each seat (0 is first), (G, S)
-    deck: npt.NDArray[np.integer]  # deal number, (G,); matchups may share deals
+    deal: npt.NDArray[np.integer]  # deal number, (G,); matchups may share deals
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,16 @@ class AnchoredRating:
     low: float  # lower endpoint of the 95% interval; -inf if every comparison was lost
     high: float  # upper endpoint; inf if every comparison was won
     games: int
-    decks: int  # number of deals, which are the independent units
+    deals: int  # number of deals, which are the independent units
 
 
 def anchored_ratings(tables: Sequence[AnchoredGames]) -> tuple[AnchoredRating, list[AnchoredRating]]:
     """Return the player's overall rating (the mean over the matchups) and its rating in each matchup."""
     results = [_rating(games) for games in tables]
-    decks = np.unique(np.concatenate([np.asarray(games.deck, np.int64) for games in tables]))
-    influence = np.zeros((len(tables), len(decks)))
-    for row, games, (_, by_deck) in zip(influence, tables, results, strict=True):
-        row[np.searchsorted(decks, np.unique(games.deck))] = by_deck
+    deals = np.unique(np.concatenate([np.asarray(games.deal, np.int64) for games in tables]))
+    influence = np.zeros((len(tables), len(deals)))
+    for row, games, (_, by_deal) in zip(influence, tables, results, strict=True):
+        row[np.searchsorted(deals, np.unique(games.deal))] = by_deal
     norm = np.sqrt((influence**2).sum(axis=1))
     correlation = influence @ influence.T / np.maximum(np.outer(norm, norm), np.finfo(np.float64).tiny)
     np.fill_diagonal(correlation, 1.0)
@@ -82,7 +82,7 @@ def anchored_ratings(tables: Sequence[AnchoredGames]) -> tuple[AnchoredRating, l
         for end in ("low", "high")
     )
     games_played = sum(rating.games for rating in ratings)
-    return AnchoredRating(mean, mean - below, mean + above, games_played, len(decks)), ratings
+    return AnchoredRating(mean, mean - below, mean + above, games_played, len(deals)), ratings
 
 
 def _half_length(parts: Array, correlation: Array) -> float:
@@ -116,7 +116,7 @@ class _Trials:
 
 def _trials(games: AnchoredGames) -> _Trials:
     game, order, weight = orders_of_finish(games.places)
-    _, unit = np.unique(games.deck, return_inverse=True)
+    _, unit = np.unique(games.deal, return_inverse=True)
     known = np.take_along_axis((games.known / ELO)[game], order, axis=1)
     own = np.take_along_axis(games.own[game], order, axis=1)
     rank = own.argmax(axis=1)
@@ -133,23 +133,23 @@ def _trials(games: AnchoredGames) -> _Trials:
 
 def _rating(games: AnchoredGames) -> tuple[AnchoredRating, Array]:
     """Return the rating in one matchup and the influence of each deal on it, in ascending order of deals."""
-    decks = len(np.unique(games.deck))
-    if decks < 2:
+    deals = len(np.unique(games.deal))
+    if deals < 2:
         raise RatingError(
-            f"games: found {decks} deal, expected at least 2, because intervals require differences between deals"
+            f"games: found {deals} deal, expected at least 2, because intervals require differences between deals"
         )
     trials = _trials(games)
     strength = _root(trials.penalized_slope, -_MAX_STRENGTH, _MAX_STRENGTH)
     residual = trials.weight * (trials.taken - expit(strength + trials.offset))
-    influence = np.bincount(trials.unit, residual, minlength=decks).astype(np.float64)
+    influence = np.bincount(trials.unit, residual, minlength=deals).astype(np.float64)
     influence -= influence.mean()
-    ratio = (influence @ influence * decks / (decks - 1) + 0.5) / trials.information(strength)
-    errors = student_quantile(decks) * float(np.sqrt(ratio))
+    ratio = (influence @ influence * deals / (deals - 1) + 0.5) / trials.information(strength)
+    errors = student_quantile(deals) * float(np.sqrt(ratio))
     low, high = (
         _root(partial(_end, trials, side * errors), strength, side * _MAX_STRENGTH) if bounded else side * np.inf
         for side, bounded in ((-1, trials.taken.any()), (1, not trials.taken.all()))
     )
-    return AnchoredRating(strength * ELO, low * ELO, high * ELO, len(games.deck), decks), influence
+    return AnchoredRating(strength * ELO, low * ELO, high * ELO, len(games.deal), deals), influence
 
 
 def _end(trials: _Trials, errors: float, strength: float) -> float:

@@ -294,7 +294,7 @@ class Ratings:
         players: names of the players.
         reference: the player whose rating is zero.
         games: number of games.
-        decks: number of deals, which are the independent units.
+        deals: number of deals, which are the independent units.
         resamples: number of resamples for intervals and probabilities.
         elo: ratings, float64 (P,).
         low: lower endpoints of the 95% intervals of the difference from the reference.
@@ -317,7 +317,7 @@ class Ratings:
     players: tuple[str, ...]
     reference: str
     games: int
-    decks: int
+    deals: int
     resamples: int
     elo: Array
     low: Array
@@ -363,7 +363,7 @@ def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 
         raise RatingError(
             f"{games.name}: found no game between different players ({', '.join(players)}), expected at least one"
         )
-    scores = cross_table(len(players), games.seating, games.places, games.deck)
+    scores = cross_table(len(players), games.seating, games.places, games.deal)
     zero = _reference(players, scores, reference)
     model, covariates = _model(games, zero)
     fitted = fit(model.rankings, model.virtual)
@@ -378,7 +378,7 @@ def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 
         players=tuple(players),
         reference=players[zero],
         games=len(games.seating),
-        decks=units,
+        deals=units,
         resamples=resamples,
         elo=model.player_map @ fitted.theta * ELO,
         low=low,
@@ -399,21 +399,21 @@ def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 
             + model.seat_map @ fitted.theta
             + covariates @ (model.covariate_map @ fitted.theta),
         ),
-        statistics=player_statistics(len(players), games.seating, games.places, games.scores, games.deck),
+        statistics=player_statistics(len(players), games.seating, games.places, games.scores, games.deal),
     )
 
 
 def _model(games: RatableGames, reference: int) -> tuple[RatingModel, Array]:
     """Return the model of the games and its covariates, (G, S, C): actions denied to only some seats of a game."""
-    build = partial(build_model, games.players, games.seating, games.places, games.deck, reference=reference)
+    build = partial(build_model, games.players, games.seating, games.places, games.deal, reference=reference)
     denied = decode_action_sets(games.denied & ~games.covered[:, None])  # covered actions are not handicaps
     differs = (denied != denied[:, :1]).any(axis=1)
-    decks = np.array([len(np.unique(games.deck[differs[:, action]])) for action in range(differs.shape[1])])
+    deals = np.array([len(np.unique(games.deal[differs[:, action]])) for action in range(differs.shape[1])])
     # With too few deals, some resamples would not identify an effect.
-    unequal = denied[..., decks >= _MIN_DEALS].astype(np.float64)
+    unequal = denied[..., deals >= _MIN_DEALS].astype(np.float64)
     if (np.ptp(unequal.sum(axis=2), axis=1) == 0).all():
         unequal = unequal[..., 1:]  # equal numbers of denied actions identify effects only up to a constant
-    if 0 < unequal.shape[2] * _MIN_DEALS <= len(np.unique(games.deck)):
+    if 0 < unequal.shape[2] * _MIN_DEALS <= len(np.unique(games.deal)):
         try:
             return build(covariates=unequal), unequal
         except RatingError:

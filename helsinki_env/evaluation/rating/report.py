@@ -208,7 +208,7 @@ def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
         "name": ratings.table,
         "seats": len(ratings.seat),
         "games": ratings.games,
-        "decks": ratings.decks,
+        "decks": ratings.deals,
         "reference": ratings.reference,
         "resamples": ratings.resamples,
         "handicaps_removed": ratings.handicaps,
@@ -244,7 +244,7 @@ def _budgets(ratings: Ratings) -> dict[str, Any]:
         return {}
     anchor = next(iter(families.values()))[0][1]
     spread = np.diag(ratings.covariance) + ratings.covariance[anchor, anchor] - 2 * ratings.covariance[anchor]
-    half = student_quantile(ratings.decks) * np.sqrt(np.maximum(spread, 0.0))
+    half = student_quantile(ratings.deals) * np.sqrt(np.maximum(spread, 0.0))
     above = ratings.elo - ratings.elo[anchor]
     return {
         "budgets": [

@@ -156,13 +156,13 @@ def rounded(value: float) -> float | None:
 def unrated_data(table: RatableGames) -> dict[str, Any]:
     """Return win rates, points, ranks and the cross-table of a matchup as JSON-serializable data, without ratings."""
     count = len(table.players)
-    statistics = player_statistics(count, table.seating, table.places, table.scores, table.deck)
+    statistics = player_statistics(count, table.seating, table.places, table.scores, table.deal)
     order = sorted(range(count), key=lambda i: -statistics.win_rate[i])
     unknown = np.full((count, count), np.nan)
-    pairs = cross_table(count, table.seating, table.places, table.deck)
+    pairs = cross_table(count, table.seating, table.places, table.deal)
     return {
-        "games": len(table.deck),
-        "decks": len(set(table.deck.tolist())),
+        "games": len(table.deal),
+        "decks": len(set(table.deal.tolist())),
         "reference": None,
         "players": [
             {"player": table.players[i], "rating": None, "low": None, "high": None, **player_data(statistics, i)}
@@ -254,7 +254,7 @@ def payoff_ranking(games: RatableGames) -> PayoffRanking:
         MissingExtraError: if OpenSpiel is not installed.
     """
     count = len(games.players)
-    table = cross_table(count, games.seating, games.places, games.deck)
+    table = cross_table(count, games.seating, games.places, games.deal)
     share, low, high = table.share.copy(), table.low.copy(), table.high.copy()
     for values in (share, low, high):
         np.fill_diagonal(values, 0.5)

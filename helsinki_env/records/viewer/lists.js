@@ -118,7 +118,7 @@ export class Course {
   }
 
   /** @param {Judgement | null} judgement */
-  judge(judgement) {
+  showEvaluation(judgement) {
     for (const [number, cost] of this.#costs.entries()) cost.textContent = lost(judgement?.costs[number]);
   }
 

@@ -15,7 +15,7 @@
  * The evaluation of a game with D actions.
  *
  * @typedef {object} Judgement
- * @property {string} judge  a name
+ * @property {string} evaluator  a name
  * @property {number[][]} shares  D + 1 rows: every seat's win probability, 0 to 1
  * @property {(number | null)[]} costs  D values: the regret of each action, as a win probability
  * @property {(string | null)[]} better  D values: the best alternative, if the action was not the best

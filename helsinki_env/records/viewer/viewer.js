@@ -76,7 +76,7 @@ export class Viewer {
       ),
     );
     document.addEventListener("keydown", (event) => this.#key(event), { signal: this.#closing.signal });
-    this.judge(film.judgement);
+    this.showEvaluation(film.judgement);
     this.show(0);
   }
 
@@ -110,14 +110,14 @@ export class Viewer {
    *
    * @param {Judgement | null} judgement
    */
-  judge(judgement) {
+  showEvaluation(judgement) {
     this.#judgement = judgement;
     this.#values.hidden = this.#costly.hidden = judgement === null;
     if (judgement) {
       this.#costly.replaceChildren(
         make("h2", {}, "Costliest actions"),
         costlyList(this.#film, judgement, (number) => this.#go(number)),
-        make("p", { class: "faint" }, `Win probabilities, evaluated by ${judgement.judge}. Keys: N next, P previous mistake.`),
+        make("p", { class: "faint" }, `Win probabilities, evaluated by ${judgement.evaluator}. Keys: N next, P previous mistake.`),
         make(
           "div",
           { class: "mistakes" },
@@ -127,7 +127,7 @@ export class Viewer {
         report(this.#film, judgement),
       );
     }
-    this.#course.judge(judgement);
+    this.#course.showEvaluation(judgement);
     this.#plot(judgement !== null);
     this.#say();
     this.#stand();

@@ -61,10 +61,10 @@ export class Advice {
     }
   }
 
-  /** @param {Opinion | {type: "unjudged", number: number, message: string}} message */
+  /** @param {Opinion | {type: "not_evaluated", number: number, message: string}} message */
   heard(message) {
     if (message.number !== this.#asked || !this.#view) return;
-    if (message.type === "unjudged") return this.#say(message.message);
+    if (message.type === "not_evaluated") return this.#say(message.message);
     if (message.deeper !== this.#deeper) return; // another number of simulations has been requested since
     const focused = this.place.contains(document.activeElement);
     const offer = this.#offer();
@@ -84,7 +84,7 @@ export class Advice {
     if (!this.#view) return;
     this.#asked = this.#view.number;
     this.#deeper = deeper;
-    this.send({ type: "judge", number: this.#view.number, deeper });
+    this.send({ type: "evaluate", number: this.#view.number, deeper });
     if (deeper === 0) this.#say("Evaluating …");
   }
 

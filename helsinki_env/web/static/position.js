@@ -25,11 +25,11 @@ export class PositionView {
     const players = make("section", { class: "sheet", "aria-label": "Seats" }, this.#seats);
     const thought = make("section", { class: "sheet", "aria-label": "Actions" }, this.#advice);
     root.replaceChildren(make("div", { class: "desk" }, picture, make("aside", { class: "side" }, players, thought)));
-    this.judge(null);
+    this.showEvaluation(null);
   }
 
   /** @param {Thought | null} advice */
-  judge(advice) {
+  showEvaluation(advice) {
     const { scores, seat, done } = this.position;
     const items = scores.map((points, i) => {
       const token = make("span", { class: `token seat-${i}`, "aria-hidden": "true" }, String(i + 1));
@@ -52,5 +52,5 @@ function choices({ choices }) {
     return make("li", {}, make("span", { class: "decision" }, words), wins, bar, make("span", {}, percent(probability)));
   });
   const says = "Bars: probability that the network takes the action. Wins: win probability after it, based on what the seat to move sees.";
-  return [make("ol", { class: "choices-judged" }, ...items), make("p", { class: "soft" }, says)];
+  return [make("ol", { class: "choices-evaluated" }, ...items), make("p", { class: "soft" }, says)];
 }

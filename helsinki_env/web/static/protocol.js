@@ -75,7 +75,7 @@
  * @typedef {object} Opinion  An evaluation of the actions of the seat to move.
  * @property {"opinion"} type
  * @property {number} number  Number of actions taken.
- * @property {string} judge
+ * @property {string} evaluator
  * @property {number} deeper  Number of search simulations; 0 uses only the network.
  * @property {number} seat
  * @property {number[]} shares  Every seat's win probability.
@@ -130,7 +130,7 @@
  * @property {(string | [number, number])[]} parts
  *
  * @typedef {View | Opinion | Explained | Lesson | PracticeState | Graded | ClockState
- *   | {type: "taught", number: number, action: number, regret: number, hint: string} | {type: "rules", sections: Section[]} | {type: "unjudged", number: number, message: string} | {type: "clock", seconds: number}
+ *   | {type: "taught", number: number, action: number, regret: number, hint: string} | {type: "rules", sections: Section[]} | {type: "not_evaluated", number: number, message: string} | {type: "clock", seconds: number}
  *   | {type: "pong"} | {type: "done", once: string}
  *   | {type: "error", message: string} | {type: "refused", message: string}} FromServer
  *
@@ -140,7 +140,7 @@
  *   | {type: "takeback", number: number, to: number}
  *   | {type: "look", seat: number}
  *   | {type: "pace", milliseconds: number}
- *   | {type: "judge", number: number, deeper: number}
+ *   | {type: "evaluate", number: number, deeper: number}
  *   | {type: "explain", spot: string, number: number} | {type: "rules"} | {type: "lesson"}
  *   | {type: "teach", number: number, action: number} | {type: "next"}
  *   | {type: "cancel"} | {type: "ping"}
@@ -199,12 +199,12 @@
  * @property {number} round
  * @property {boolean} done
  *
- * @typedef {{record: string, title: string, game: string, judges: string[]}
+ * @typedef {{record: string, title: string, game: string, evaluators: string[]}
  *   & ({kind: "position", position: Position} | {kind: "record", film: any, players: string[], to_move: number | null})} Study
  *   A game has an animation for the viewer and the seat to move at the end, which is null if the game is over.
  *
- * @typedef {object} Judging  The progress of an evaluation.
- * @property {string} judge
+ * @typedef {object} EvaluationProgress  The progress of an evaluation.
+ * @property {string} evaluator
  * @property {"running" | "failed" | "done" | "stopped"} state
  * @property {number} done
  * @property {number} total

@@ -4,7 +4,7 @@ import { Viewer } from "../viewer/viewer.js";
 import { ask } from "./access.js";
 import { byId, complain, counted, make } from "./dom.js";
 import { download } from "./download.js";
-import { Judge } from "./judge.js";
+import { EvaluationPanel } from "./evaluation.js";
 import { rewrite } from "./lettering.js";
 import { playOn } from "./playon.js";
 import { PositionView } from "./position.js";
@@ -30,12 +30,12 @@ async function show(study) {
   document.title = byId("title").textContent = study.title;
   byId("wait").hidden = true;
   byId("tools").hidden = false;
-  const judge = study.kind === "record" ? showGame(study) : showPosition(study);
-  await judge?.begin();
+  const panel = study.kind === "record" ? showGame(study) : showPosition(study);
+  await panel?.begin();
 }
 
 /** @param {Extract<Study, {kind: "record"}>} study */
-function showGame({ record, game, film, players, judges, to_move: last }) {
+function showGame({ record, game, film, players, evaluators, to_move: last }) {
   const button = /** @type {HTMLButtonElement} */ (byId("play-on"));
   const mover = (/** @type {number} */ number) => (number < film.steps.length ? film.steps[number].seat : last);
   const moved = (/** @type {number} */ number) => (button.disabled = mover(number) === null);
@@ -45,26 +45,26 @@ function showGame({ record, game, film, players, judges, to_move: last }) {
     rewrite(svg, { seats, phase: "", spots: {}, log: step ? [{ seat: step.seat, words: step.said }] : [] })();
   };
   const viewer = new Viewer(byId("shown"), film, { moved, drawn });
-  const judge = new Judge(record, judges, (judgement) => viewer.judge(judgement), complain);
+  const panel = new EvaluationPanel(record, evaluators, (judgement) => viewer.showEvaluation(judgement), complain);
   onClick("play-on", () => playOn(record, game, players, viewer.number, mover(viewer.number)));
   onClick("save", () => download(`${path}/file`, `${record}.jsonl`));
-  onClick("save-page", () => download(`${path}/page?judge=${encodeURIComponent(judge.shown)}`, `${record}.html`));
-  return judge;
+  onClick("save-page", () => download(`${path}/page?evaluator=${encodeURIComponent(panel.shown)}`, `${record}.html`));
+  return panel;
 }
 
 /** @param {Extract<Study, {kind: "position"}>} study */
-function showPosition({ record, game, position, judges }) {
+function showPosition({ record, game, position, evaluators }) {
   const view = new PositionView(byId("shown"), position);
   const seats = position.scores.map(() => "");
   byId("save").textContent = "Save position";
   byId("save-page").hidden = true;
   onClick("save", () => download(`${path}/file`, `${record}.json`));
   if (position.done) {
-    for (const id of ["play-on", "start", "judge"]) byId(id).toggleAttribute("disabled", true);
+    for (const id of ["play-on", "start", "evaluator"]) byId(id).toggleAttribute("disabled", true);
     return null;
   }
   onClick("play-on", () => playOn(record, game, seats, 0, position.seat));
-  return new Judge(record, judges, (advice) => view.judge(advice), complain);
+  return new EvaluationPanel(record, evaluators, (advice) => view.showEvaluation(advice), complain);
 }
 
 async function showBranches() {

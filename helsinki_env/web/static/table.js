@@ -238,7 +238,7 @@ function heard(message) {
   if (message.type === "graded") return practice.graded(message);
   if (message.type === "taught") return teaching.heard(message);
   if (message.type === "rules") return help.showRules(message.sections);
-  if (message.type === "opinion" || message.type === "unjudged") return advice.heard(message);
+  if (message.type === "opinion" || message.type === "not_evaluated") return advice.heard(message);
   if (message.type !== "error" && message.type !== "refused") return;
   sent = -1;
   if (message.type === "refused") return showClosed(message.message);

@@ -163,7 +163,7 @@ def _worth_by_deal(table: MatchupGames, candidate: Candidate, way: str) -> Array
     else:
         special = decode_action_sets(table.denied)[..., BOARD_ACTIONS.index(candidate.action)] == (way == "denied")
     won = (fractional_wins(table.places) * special).sum(axis=1) - special.sum(axis=1) / seats
-    means = mean_by_deal(won, table.deck)
+    means = mean_by_deal(won, table.deal)
     return -means if way == "denied" else means
 
 
@@ -223,7 +223,7 @@ class GroupMeans:
 
     mean: Array
     error: Array  # standard error over deals; NaN with a single deal
-    decks: npt.NDArray[np.int64]  # number of deals
+    deals: npt.NDArray[np.int64]  # number of deals
 
 
 def _of_games(table: MatchupGames) -> dict[str, Array]:
@@ -248,13 +248,13 @@ def group_measures(
     if course is not None:
         for name in ("lead_changes", "behind", "choices", "turns"):
             values[name] = np.asarray(getattr(course, name), np.float64)
-    return {name: _measured(value, group, table.deck, count) for name, value in values.items()}
+    return {name: _measured(value, group, table.deal, count) for name, value in values.items()}
 
 
-def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.int64], count: int) -> GroupMeans:
+def _measured(value: Array, group: npt.NDArray[np.int64], deal: npt.NDArray[np.int64], count: int) -> GroupMeans:
     """Return group means with standard errors over deals. All line-ups play every deal."""
-    means = mean_by_deal(value, deck)
-    group_of_deal = group[np.unique(deck, return_index=True)[1]]
+    means = mean_by_deal(value, deal)
+    group_of_deal = group[np.unique(deal, return_index=True)[1]]
     number = np.bincount(group_of_deal, minlength=count)
     mean = np.bincount(group_of_deal, means, count) / np.maximum(1, number)
     squares = np.bincount(group_of_deal, (means - mean[group_of_deal]) ** 2, count)
@@ -299,6 +299,6 @@ def action_use_entropy(table: MatchupGames, group: npt.NDArray[np.int64], count:
 
 def seat_win_rates(table: MatchupGames) -> dict[str, list[float]]:
     """Return the win rate of each seat, in %, and its standard error over deals."""
-    means = mean_by_deal(100.0 * fractional_wins(table.places), table.deck)
+    means = mean_by_deal(100.0 * fractional_wins(table.places), table.deal)
     error = means.std(axis=0, ddof=1) / math.sqrt(len(means)) if len(means) > 1 else np.full(means.shape[1], np.nan)
     return {"share": means.mean(axis=0).tolist(), "error": error.tolist()}

@@ -31,7 +31,7 @@ Data = Mapping[str, Any]
 
 _BAND = "#e8e8e8"
 _POINTS = "games won per 100"
-_MOST_BINS = 40
+_MAX_BINS = 40
 _BEYOND = f"effect minus the mean effect,\n{_POINTS}"
 _EFFECT = f"effect of having it,\n{_POINTS}"
 
@@ -313,7 +313,7 @@ def _bins(values: Any) -> Any:
     if len(distinct) < 2:
         return 1
     step = float(np.median(np.diff(distinct)))  # the data contains rounded values
-    width = step * np.ceil((distinct[-1] - distinct[0]) / step / _MOST_BINS)
+    width = step * np.ceil((distinct[-1] - distinct[0]) / step / _MAX_BINS)
     return np.arange(distinct[0] - step / 2, distinct[-1] + width, width)
 
 

@@ -71,7 +71,7 @@ ClaimDirection = Literal["too strong", "too weak"]
 TEST_CONDITIONS = ("habit", "retrained", "at home")
 """Conditions in which a seat lacks an action."""
 _PARTS = ("screen", "meetings")
-_MOST_NETWORKS = 20
+_MAX_NETWORKS = 20
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class RetrainingConfig(ConfigFile):
         """Validate all values."""
         self._check_common()
         field_entry(self, "preset").text("a name")
-        field_entry(self, "seeds").integer(1, _MOST_NETWORKS)
+        field_entry(self, "seeds").integer(1, _MAX_NETWORKS)
         claims = field_entry(self, "claims")
         if not isinstance(self.claims, Mapping) or not self.claims:
             claims.fail("the claim on at least one action, such as {two_points: too strong}")
@@ -268,7 +268,7 @@ def _win_rate_without(table: MatchupGames, action: str, player: str | None) -> A
         without = table.seating == table.players.index(player)
     else:
         without = table.denied >> BOARD_ACTIONS.index(action) & 1 == 1
-    return mean_by_deal((fractional_wins(table.places) * without).sum(axis=1), table.deck)
+    return mean_by_deal((fractional_wins(table.places) * without).sum(axis=1), table.deal)
 
 
 def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffects]) -> list[dict[str, Any]]:

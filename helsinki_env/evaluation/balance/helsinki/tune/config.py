@@ -250,7 +250,7 @@ LIFT = "lift"
 
 BOARDS = "boards"
 """Name of the folder for board files."""
-_MOST_BOARDS = 300
+_MAX_BOARDS = 300
 LEAST_GAMES = 48
 """Minimum number of games per board in a screening experiment on several boards."""
 
@@ -344,8 +344,8 @@ class TuneConfig(ConfigFile):
             field_entry(self, "most").integer(1, len(self.free))
         elif self.most != COVERED:
             field_entry(self, "most").fail(f"{COVERED} as in the rulebook's variant")
-        field_entry(self, "boards").integer(3, _MOST_BOARDS)
-        field_entry(self, "candidates").integer(1, _MOST_BOARDS)
+        field_entry(self, "boards").integer(3, _MAX_BOARDS)
+        field_entry(self, "candidates").integer(1, _MAX_BOARDS)
         field_entry(self, "finalists").integer(1, 10)
         field_entry(self, "quality").integer(0, 10**9)
         if self.weaker == self.player:

@@ -182,12 +182,12 @@ def _number(part: str) -> int:
 
 
 @reuse_workers()
-def tune_results(tuning: BoardTuning, judge: str | None = None, command: str | None = None) -> dict[str, Any]:
+def tune_results(tuning: BoardTuning, evaluator: str | None = None, command: str | None = None) -> dict[str, Any]:
     """Run the search, play missing games, and return all results with a digest.
 
     Args:
         tuning: configuration and folder of the search.
-        judge: another player that evaluates the proposal, or None to skip this evaluation.
+        evaluator: another player that evaluates the proposal, or None to skip this evaluation.
         command: command that reproduces the search, for the report. By default, it is derived from the name of the
             configuration.
     """
@@ -207,7 +207,7 @@ def tune_results(tuning: BoardTuning, judge: str | None = None, command: str | N
         },
         "before": _estimates(before, "as it is"),
         "after": _estimates(proposal, "proposed") if proposal else None,
-        "judged": _evaluation(tuning, proposal.board, judge) if proposal and judge else None,
+        "judged": _evaluation(tuning, proposal.board, evaluator) if proposal and evaluator else None,
         "numbers": _numbers(config, result),
         "tried": [
             {"change": _change(config, one.board), "predicted": one.predicted, "seen": one.seen, "share": one.share}
@@ -228,13 +228,13 @@ def tune_results(tuning: BoardTuning, judge: str | None = None, command: str | N
     return with_digest(to_json_data(data))
 
 
-def reevaluate_proposal(tuning: BoardTuning, found: Mapping[str, Any], judge: str) -> dict[str, Any]:
+def reevaluate_proposal(tuning: BoardTuning, found: Mapping[str, Any], evaluator: str) -> dict[str, Any]:
     """Return the results of an earlier search with an evaluation of its proposal by another player.
 
     Args:
         tuning: configuration and folder of the search.
         found: results of the earlier search, see `read_found`.
-        judge: the other player.
+        evaluator: the other player.
     """
     data = Node(found, StudyError, "")
     board = board_of(tuning.config.free, tuning.config.most, data["change"])
@@ -242,7 +242,10 @@ def reevaluate_proposal(tuning: BoardTuning, found: Mapping[str, Any], judge: st
     digest = load_components(tuning.game(board)["components"]).digest
     if data["components"]["proposed"].value != digest:
         data["components"]["proposed"].fail(f"{digest}, of the board with the changes in the file")
-    judged, rest = _evaluation(tuning, board, judge), {key: value for key, value in found.items() if key != "digest"}
+    judged, rest = (
+        _evaluation(tuning, board, evaluator),
+        {key: value for key, value in found.items() if key != "digest"},
+    )
     provenance = {
         **rest["provenance"],
         "networks": rest["provenance"]["networks"] | tuning.tournaments.networks,
@@ -407,7 +410,7 @@ def _level(boards: Sequence[BoardEstimates]) -> list[str]:
     ]
 
 
-def _agreement(config: TuneConfig, judge: str, before: BoardEstimates, after: BoardEstimates) -> str:
+def _agreement(config: TuneConfig, evaluator: str, before: BoardEstimates, after: BoardEstimates) -> str:
     """Return sentences about another player's evaluation of the proposal."""
     says = "agrees" if after.distance.high < before.distance.low else "does not confirm it significantly"
     outcome = (
@@ -415,7 +418,7 @@ def _agreement(config: TuneConfig, judge: str, before: BoardEstimates, after: Bo
     )
     levels = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in (before, after)]
     kept = f", {'' if after.above_floor else 'not '}significantly above the floor" if config.floor else ""
-    return f"Another player, '{judge}', {says}: {outcome}. Its level changes from {levels[0]} to {levels[1]}{kept}."
+    return f"Another player, '{evaluator}', {says}: {outcome}. Its level changes from {levels[0]} to {levels[1]}{kept}."
 
 
 def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str, Any]]:

@@ -3,38 +3,38 @@
 import { Unreachable, ask } from "./access.js";
 import { byId, counted, make } from "./dom.js";
 
-/** @typedef {import("./protocol.js").Judging} Judging */
+/** @typedef {import("./protocol.js").EvaluationProgress} EvaluationProgress */
 
 /** Milliseconds between two progress requests. */
 const AGAIN = 400;
 
-const select = /** @type {HTMLSelectElement} */ (byId("judge"));
+const select = /** @type {HTMLSelectElement} */ (byId("evaluator"));
 const start = /** @type {HTMLButtonElement} */ (byId("start"));
 const bar = /** @type {HTMLProgressElement} */ (byId("progress"));
 
-/** @param {string} judge  name of the evaluator */
-function named(judge) {
-  const simulations = judge.split(":")[1];
+/** @param {string} evaluator  name of the evaluator */
+function named(evaluator) {
+  const simulations = evaluator.split(":")[1];
   return simulations ? `Network, ${simulations} simulations` : "Network";
 }
 
-export class Judge {
+export class EvaluationPanel {
   /** Number of requests so far; responses to earlier ones are ignored. */
   #wanted = 0;
   #running = false;
 
   /**
    * @param {string} record
-   * @param {string[]} judges  fastest first
+   * @param {string[]} evaluators  fastest first
    * @param {(judgement: any) => void} thought  receives the result; null: none yet
    * @param {(problem: unknown) => void} complain
    */
-  constructor(record, judges, thought, complain) {
+  constructor(record, evaluators, thought, complain) {
     this.record = record;
-    this.judges = judges;
+    this.evaluators = evaluators;
     this.thought = thought;
     this.complain = complain;
-    select.replaceChildren(...judges.map((judge) => make("option", { value: judge }, named(judge))));
+    select.replaceChildren(...evaluators.map((evaluator) => make("option", { value: evaluator }, named(evaluator))));
     select.addEventListener("change", () => {
       // The state of the selected evaluator is unknown, so it can be neither started nor stopped.
       this.#running = false;
@@ -53,24 +53,24 @@ export class Judge {
   /** Show the result of the strongest evaluator that was started before, or start the fastest evaluator. */
   async begin() {
     const mine = ++this.#wanted;
-    for (const judge of [...this.judges].reverse()) {
-      const found = await this.#ask("GET", judge);
+    for (const evaluator of [...this.evaluators].reverse()) {
+      const found = await this.#ask("GET", evaluator);
       if (mine !== this.#wanted) return;
       if (found.state !== "done" && found.state !== "running") continue;
-      select.value = judge;
+      select.value = evaluator;
       return this.#follow(found, mine);
     }
-    select.value = this.judges[0];
+    select.value = this.evaluators[0];
     return this.#do("POST");
   }
 
   /**
    * @param {"GET" | "POST" | "DELETE"} method
-   * @param {string} judge
-   * @returns {Promise<Judging>}
+   * @param {string} evaluator
+   * @returns {Promise<EvaluationProgress>}
    */
-  #ask(method, judge) {
-    return ask(method, `/api/records/${this.record}/judgement?judge=${encodeURIComponent(judge)}`);
+  #ask(method, evaluator) {
+    return ask(method, `/api/records/${this.record}/judgement?evaluator=${encodeURIComponent(evaluator)}`);
   }
 
   /** @param {"GET" | "POST" | "DELETE"} method */
@@ -88,25 +88,25 @@ export class Judge {
   /**
    * Show the progress until the evaluation ends or another request replaces this one.
    *
-   * @param {Judging} judging
+   * @param {EvaluationProgress} progress
    * @param {number} mine  value of `#wanted` at the request
    */
-  async #follow(judging, mine) {
+  async #follow(progress, mine) {
     while (mine === this.#wanted) {
-      this.#show(judging);
-      if (judging.state !== "running") return;
+      this.#show(progress);
+      if (progress.state !== "running") return;
       await new Promise((done) => setTimeout(done, AGAIN));
       if (mine !== this.#wanted) return;
       try {
-        judging = await this.#ask("GET", judging.judge);
+        progress = await this.#ask("GET", progress.evaluator);
       } catch (problem) {
         if (!(problem instanceof Unreachable)) throw problem; // the server may become available again
       }
     }
   }
 
-  /** @param {Judging} judging */
-  #show({ judge, state, done, total, problem, judgement }) {
+  /** @param {EvaluationProgress} progress */
+  #show({ evaluator, state, done, total, problem, judgement }) {
     this.#running = state === "running";
     start.textContent = this.#running ? "Stop" : done ? "Resume" : "Evaluate";
     start.hidden = state === "done";
@@ -117,7 +117,7 @@ export class Judge {
     const far = total ? `${done} of ${counted(total, "action")}` : "Starting …";
     byId("state").textContent = this.#running ? far : problem;
     if (this.#running) return;
-    this.shown = judgement ? judge : "";
+    this.shown = judgement ? evaluator : "";
     this.thought(judgement);
   }
 }
