@@ -1,6 +1,7 @@
 /** Text in the picture: names instead of seat numbers, and words instead of notation. */
 
 import { makeSvg } from "./dom.js";
+import { language, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
 /** @typedef {{seats: {name: string}[], phase: string, spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  The part of a view that is used here. */
@@ -35,15 +36,33 @@ export function rewrite(svg, view) {
     part.removeAttribute("aria-label");
     if (!(part instanceof SVGPathElement)) continue;
     if (part.getAttribute("stroke") === FAINT) part.setAttribute("stroke", SOFT);
-    if (/\bPlayer \d/.test(label)) later.push(() => write(part, withNames(label, view).replace(/^You \(you\)/, "You:")));
+    const words = t(label);
+    if (/\bPlayer \d/.test(label)) later.push(() => write(part, playerText(label, view)));
     else if (/^\d$/.test(label) && isToken(part)) later.push(() => write(part, String(Number(label) + 1), "middle"));
     else if (label === "Last:") later.push(...lastAction(part, view));
-    else if (/^points, \d+ end the game/.test(label)) later.push(() => write(part, label.replace(/^points, (\d+) end/, "$1 points end"), "", 1.1));
+    else if (/^points, \d+ end the game/.test(label)) later.push(() => write(part, t(label.replace(/^points, (\d+) end/, "$1 points end")), "", 1.1));
     else if (label === view.phase) removePill(part);
+    else if (words !== label) later.push(() => write(part, words, "", 1.3));
   }
+  for (const title of svg.querySelectorAll("title")) title.textContent = t(withNames(title.textContent ?? "", view));
   const described = svg.querySelector("desc");
-  if (described) described.textContent = withNames(described.textContent ?? "", view);
+  if (described && language === "en") described.textContent = withNames(described.textContent ?? "", view);
+  else described?.remove(); // its sentences are English; the lists of the page have most of their facts
   return () => later.forEach((does) => does());
+}
+
+/**
+ * Return a text that begins with a player, such as "Player 0 (you) draws or builds", with the name at the table.
+ *
+ * @param {string} label
+ * @param {View} view
+ */
+function playerText(label, view) {
+  const [, who, you, does] = /^(Player \d)( \(you\))?(?: (.*))?$/.exec(label) ?? [];
+  if (!who) return t(withNames(label, view));
+  const name = withNames(who, view);
+  const mark = !you ? "" : name === t("You") ? ":" : ` (${t("you")})`;
+  return `${name}${mark}${does ? ` ${t(does)}` : ""}`;
 }
 
 /** @param {Element} path  Return whether the number is on a token. */
@@ -62,6 +81,7 @@ function* lastAction(title, view) {
   const notation = title.nextElementSibling;
   const last = view.log.at(-1);
   if (!(notation instanceof SVGPathElement) || !last) return;
+  if (t("Last:") !== "Last:") yield () => write(title, t("Last:"));
   yield () => write(notation, `${view.seats[last.seat].name} ${last.words}`, "", 0, room(view.spots.now, notation) || 560);
 }
 
@@ -103,7 +123,7 @@ function write(path, words, anchor = "", stretch = 1.05, most = 0) {
   const allowed = stretch ? width * stretch : most;
   if (anchor || !allowed || text.getComputedTextLength() <= allowed) return;
   if (!stretch) return shorten(text, words, allowed);
-  text.setAttribute("textLength", String(width));
+  text.setAttribute("textLength", String(allowed));
   text.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }
 
