@@ -12,7 +12,17 @@ from pathlib import Path
 
 import helsinki_env
 
-__all__ = ["CODES", "PACKAGE", "Translator", "catalogue", "page_texts", "python_texts", "script_texts", "segments"]
+__all__ = [
+    "CODES",
+    "ENGLISH",
+    "PACKAGE",
+    "Translator",
+    "catalogue",
+    "page_texts",
+    "python_texts",
+    "script_texts",
+    "segments",
+]
 
 PACKAGE = Path(helsinki_env.__file__).parent
 CODES = ("de", "fr", "nl")
@@ -77,9 +87,12 @@ def script_texts() -> Iterator[str]:
     """The arguments of `t` in the scripts; `{}` stands for a value."""
     folders = (_WEB / "static", PACKAGE / "records" / "viewer")
     for path in sorted(path for folder in folders for path in folder.glob("*.js")):
+        if path.name.startswith(ENGLISH):
+            continue
         source = path.read_text(encoding="utf-8")
         for match in re.finditer(r"(?<![\w.#])t\((?=[\"'`])", source):
             yield _as_key(source[match.end() : _closing(source, match.end())])
+        yield from re.findall(r'^export const [A-Z_]+ =\s+"(.+)";$', source, re.MULTILINE)
         for noun in re.findall(r'counted\(.*?, "([a-z ]+)"\)', source):
             yield from (f"1 {noun}", f"{{}} {noun}s")
 
@@ -106,8 +119,8 @@ def page_texts(html: Iterable[str]) -> Iterator[str]:
 
 def python_texts() -> Iterator[str]:
     """All string constants of the games and of the server; `{}` stands for a value."""
-    folders = ("web", "games", "text", "agents", "engine", "drawing", "records", "data")
-    for path in sorted(path for folder in folders for path in (PACKAGE / folder).rglob("*.py")):
+    patterns = ("web/*.py", "games/**/*.py", "agents/*/__init__.py", "engine/ui_actions.py", "data/node.py")
+    for path in sorted(path for pattern in patterns for path in PACKAGE.glob(pattern)):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.JoinedStr):
                 yield "".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values)
@@ -116,6 +129,12 @@ def python_texts() -> Iterator[str]:
 
 
 # translation, as in helsinki_env/web/static/language.js
+
+
+def _value_pattern(name: str) -> str:
+    if len(name) == 1:
+        return r"([-+−]?\d[\d.,\s]*)"
+    return "([a-z]+)" if name == "color" else r"((?:(?![.?!…] ).)+?)"
 
 
 class Translator:
@@ -131,7 +150,7 @@ class Translator:
     @staticmethod
     def _pattern(key: str) -> re.Pattern[str]:
         parts = re.split(r"\{(\w+)\}", key)
-        kinds = (r"([-+−]?\d[\d.,\s]*)" if len(part) == 1 else r"((?:(?![.?!…] ).)+?)" for part in parts[1::2])
+        kinds = map(_value_pattern, parts[1::2])
         fixed = [re.escape(part) for part in parts[::2]]
         return re.compile("".join(a + b for a, b in zip(fixed, (*kinds, ""), strict=True)), re.DOTALL)
 
@@ -152,9 +171,14 @@ class Translator:
                     return translation
         for pattern, names, translation in self._patterns:
             if match := pattern.fullmatch(text):
-                values = dict(zip(names, match.groups(), strict=True))
-                return re.sub(r"\{(\w+)(?:\|(\w+))?\}", lambda one: self._value(values[one[1]], one[2]), translation)
+                return self._filled(translation, dict(zip(names, match.groups(), strict=True)))
         return None
+
+    def _filled(self, translation: str, values: dict[str, str]) -> str:
+        def value(one: re.Match[str]) -> str:
+            return self._catalogue.get(f"{values[one[1]]}|{one[2]}") or self.translate(values[one[1]])
+
+        return re.sub(r"\{(\w+)(?:\|(\w+))?\}", value, translation)
 
     def _parts(self, text: str) -> str:
         for end, joint in ((r"(?<=[.?!…]) +", " "), (r"(?s): (.*)", ": "), ("; ", "; "), (", ", ", ")):
@@ -166,6 +190,3 @@ class Translator:
         if re.search("[A-Za-z]{2}", text) and text not in self._names:
             self.missing.add(text)
         return text
-
-    def _value(self, value: str, form: str | None) -> str:
-        return self._catalogue.get(f"{value}|{form}") or self.translate(value)

@@ -34,8 +34,11 @@ async function load() {
 
 /** @type {[RegExp, string][]} What separates the parts of a text: sentences, a label, and items of lists. */
 const JOINTS = [[/(?<=[.?!…]) +/, " "], [/: (.*)/s, ": "], [/; /, "; "], [/, /, ", "]];
-/** The pattern of a text for a placeholder, which does not go beyond a sentence. */
-const VALUE = "((?:(?![.?!…] ).)+?)";
+/** @param {string} name  Return the pattern of a placeholder: a number, a color, or a text within a sentence. */
+function valueOf(name) {
+  if (name.length === 1) return "([-+−]?\\d[\\d.,\\s]*)";
+  return name === "color" ? "([a-z]+)" : "((?:(?![.?!…] ).)+?)";
+}
 
 /** The keys with placeholders as patterns, those with the longest fixed text first. */
 const templates = [...catalogue]
@@ -43,7 +46,7 @@ const templates = [...catalogue]
   .map(([key, text]) => {
     const parts = key.split(/\{(\w+)\}/);
     const names = parts.filter((_, i) => i % 2);
-    const pattern = parts.map((part, i) => (i % 2 ? (part.length === 1 ? "([-+−]?\\d[\\d.,\\s]*)" : VALUE) : escaped(part))).join("");
+    const pattern = parts.map((part, i) => (i % 2 ? valueOf(part) : escaped(part))).join("");
     return { pattern: new RegExp(`^${pattern}$`, "s"), names, text, fixed: key.replace(/\{\w\w+\}/g, "").length };
   })
   .sort((a, b) => b.fixed - a.fixed);

@@ -38,11 +38,11 @@ export function rewrite(svg, view) {
     if (part.getAttribute("stroke") === FAINT) part.setAttribute("stroke", SOFT);
     const words = t(label);
     if (/\bPlayer \d/.test(label)) later.push(() => write(part, playerText(label, view)));
-    else if (/^\d$/.test(label) && isToken(part)) later.push(() => write(part, String(Number(label) + 1), "middle"));
+    else if (/^\d$/.test(label) && isToken(part)) later.push(() => write(part, String(Number(label) + 1), "middle", 3));
     else if (label === "Last:") later.push(...lastAction(part, view));
     else if (/^points, \d+ end the game/.test(label)) later.push(() => write(part, t(label.replace(/^points, (\d+) end/, "$1 points end")), "", 1.1));
     else if (label === view.phase) removePill(part);
-    else if (words !== label) later.push(() => write(part, words, "", 1.3));
+    else if (words !== label) later.push(() => write(part, words, part.closest('[data-part="action"]') ? "middle" : "", 1.1));
   }
   for (const title of svg.querySelectorAll("title")) title.textContent = t(withNames(title.textContent ?? "", view));
   const described = svg.querySelector("desc");
@@ -121,7 +121,7 @@ function write(path, words, anchor = "", stretch = 1.05, most = 0) {
   text.textContent = words;
   path.replaceWith(text);
   const allowed = stretch ? width * stretch : most;
-  if (anchor || !allowed || text.getComputedTextLength() <= allowed) return;
+  if (!allowed || text.getComputedTextLength() <= allowed) return;
   if (!stretch) return shorten(text, words, allowed);
   text.setAttribute("textLength", String(allowed));
   text.setAttribute("lengthAdjust", "spacingAndGlyphs");
