@@ -65,6 +65,7 @@ class Reader:
 def act(player: Player, rng: random.Random) -> None:
     """Take an action with the fingers."""
     view, page = player.view, player.page
+    page.tap("#headline")  # two taps at one place are a double click, whose second is ignored
     alone = one_by_one(view)
     builds = [one for one in alone if one["kind"] == "BUILD"]
     if view["selection"] and not builds:

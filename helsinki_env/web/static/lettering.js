@@ -1,6 +1,7 @@
 /** Text in the picture: names instead of seat numbers, and words instead of notation. */
 
 import { makeSvg } from "./dom.js";
+import { spotAt } from "./help.js";
 import { language, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
@@ -42,7 +43,7 @@ export function rewrite(svg, view) {
     else if (label === "Last:") later.push(...lastAction(part, view));
     else if (/^points, \d+ end the game/.test(label)) later.push(() => write(part, t(label.replace(/^points, (\d+) end/, "$1 points end")), "", 1.1));
     else if (label === view.phase) removePill(part);
-    else if (words !== label) later.push(() => write(part, words, part.closest('[data-part="action"]') ? "middle" : "", 1.1));
+    else if (words !== label) later.push(() => write(part, words, part.closest('[data-part="action"]') ? "middle" : "", 1.1, freeWidth(part, view)));
   }
   for (const title of svg.querySelectorAll("title")) title.textContent = t(withNames(title.textContent ?? "", view));
   const described = svg.querySelector("desc");
@@ -80,8 +81,8 @@ function isToken(path) {
 function* lastAction(title, view) {
   const notation = title.nextElementSibling;
   const last = view.log.at(-1);
+  if (language !== "en") yield () => write(title, t("Last:"));
   if (!(notation instanceof SVGPathElement) || !last) return;
-  if (t("Last:") !== "Last:") yield () => write(title, t("Last:"));
   yield () => write(notation, `${view.seats[last.seat].name} ${last.words}`, "", 0, room(view.spots.now, notation) || 560);
 }
 
@@ -94,6 +95,20 @@ function* lastAction(title, view) {
 function room(box, path) {
   const matrix = path.transform.baseVal.consolidate()?.matrix;
   return box && matrix ? (box[0] + box[2] - 16 - matrix.e) / matrix.a : 0;
+}
+
+/**
+ * Return the width that a translated text may have in the box of an action or ability, in units of the lettering, or 0.
+ *
+ * @param {SVGPathElement} path
+ * @param {View} view
+ */
+function freeWidth(path, { spots }) {
+  const matrix = path.transform.baseVal.consolidate()?.matrix;
+  const spot = matrix && spotAt(spots, matrix.e, matrix.f);
+  if (!matrix || !spot || !/^(now|action|ability)\b/.test(spot)) return 0;
+  const [x, , width] = spots[spot];
+  return (spot.startsWith("action") ? width - 6 : x + width - 30 - matrix.e) / matrix.a;
 }
 
 /** @param {SVGPathElement} path  Remove the name of a phase and the pill around it. */
@@ -109,7 +124,7 @@ function removePill(path) {
  * @param {string} words
  * @param {string} [anchor]  "middle" centers the text at the lettering
  * @param {number} [stretch]  how much wider than the lettering the text may be; 0: as wide as `most`
- * @param {number} [most]  the width, 0: any
+ * @param {number} [most]  the width, 0: any; with a stretch, the text may always be as wide as this
  */
 function write(path, words, anchor = "", stretch = 1.05, most = 0) {
   const { x, width } = path.getBBox();
@@ -120,7 +135,7 @@ function write(path, words, anchor = "", stretch = 1.05, most = 0) {
   if (anchor) text.setAttribute("text-anchor", anchor);
   text.textContent = words;
   path.replaceWith(text);
-  const allowed = stretch ? width * stretch : most;
+  const allowed = stretch ? Math.max(width * stretch, most) : most;
   if (!allowed || text.getComputedTextLength() <= allowed) return;
   if (!stretch) return shorten(text, words, allowed);
   text.setAttribute("textLength", String(allowed));
