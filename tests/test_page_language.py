@@ -126,7 +126,12 @@ def test_each_page_is_in_the_language_of_the_browser(code: str, server: Server, 
     context = browser.new_context(locale={"de": "de-CH", "fr": "fr-BE", "nl": "nl-NL"}[code])
     page = context.new_page()
     reader = Reader(page, code)
-    for path, sign in (("", ".scale"), ("/analysis", "#kept li"), ("/puzzles", ".spot"), ("/practice", "#lesson:not([hidden])")):
+    for path, sign in (
+        ("", ".scale"),
+        ("/analysis", "#kept li"),
+        ("/puzzles", ".spot"),
+        ("/practice", "#lesson:not([hidden])"),
+    ):
         page.goto(server.address + path)
         page.wait_for_selector(sign, state="attached")
         page.wait_for_timeout(300)

@@ -64,7 +64,8 @@ export class Teaching {
     if (this.#about?.number !== number || this.#about.decision.id !== action) return;
     const about = this.#done();
     if (regret < WEAK) return about?.fine();
-    const words = [`${about?.decision.words}?`, t(`This loses about ${percent(regret)} of the win probability.`), hint, t("Take it anyway?")].join(" ");
+    const loss = percent(regret);
+    const words = [`${about?.decision.words}?`, t(`This loses about ${loss} of the win probability.`), hint, t("Take it anyway?")].join(" ");
     if (about) this.question(about.decision, words, about.anyway);
   }
 }
