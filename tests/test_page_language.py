@@ -11,7 +11,7 @@ import pytest
 
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player, one_by_one, sit
-from tests.support.languages import CODES, catalogue, segments
+from tests.support.languages import CODES, Translator, catalogue, segments
 from tests.support.server import Server
 
 pytestmark = pytest.mark.thorough
@@ -116,6 +116,7 @@ def explain(player: Player, rng: random.Random, reader: Reader) -> None:
     for answer in player.answers[count:]:
         for text in filter(None, (answer["help"], answer["why"])):
             german = player.page.evaluate("async (text) => (await import('/static/language.js')).t(text)", text)
+            assert german == Translator("de").translate(text), "the tests translate as the page does"
             assert german != text
             is_english = english_texts("de").fullmatch(german) is not None
             assert not is_english, german
@@ -126,17 +127,33 @@ def test_each_page_is_in_the_language_of_the_browser(code: str, server: Server, 
     context = browser.new_context(locale={"de": "de-CH", "fr": "fr-BE", "nl": "nl-NL"}[code])
     page = context.new_page()
     reader = Reader(page, code)
-    for path, sign in (
-        ("", ".scale"),
-        ("/analysis", "#kept li"),
-        ("/puzzles", ".spot"),
-        ("/practice", "#lesson:not([hidden])"),
-    ):
+    signs = {"": ".scale", "/analysis": "#kept li", "/puzzles": ".spot", "/practice": "#lesson:not([hidden])"}
+    for path, sign in signs.items():
         page.goto(server.address + path)
         page.wait_for_selector(sign, state="attached")
         page.wait_for_timeout(300)
         reader.read()
         assert page.get_attribute("html", "lang") == code
+
+
+def test_a_puzzle_a_guided_game_and_links_in_dutch(server: Server, browser: Any) -> None:
+    player = Player(browser, f"{server.address}/puzzles", language="nl")
+    page, reader = player.page, Reader(player.page, "nl")
+    page.wait_for_selector(".spot")
+    page.click("#choices button")
+    page.wait_for_selector(".lesson.good, .lesson.bad", timeout=120_000)
+    reader.read()
+    page.goto(server.address)
+    page.select_option("#chairs select >> nth=1", "human")
+    page.check("[name=sharing][value=links]")
+    page.fill("#minutes", "5", force=True)
+    page.click("#new button.main")
+    page.wait_for_selector("#links a")
+    reader.read()
+    page.click(".game .learn >> nth=0")
+    page.wait_for_selector("#lesson .told")
+    assert any(text.startswith("Welkom! Linksboven") for text in reader.read())
+    assert player.wrong == []
 
 
 def test_a_person_chooses_the_language_and_a_game_is_analyzed_in_it(server: Server, browser: Any) -> None:
