@@ -32,8 +32,10 @@ async function load() {
   return answer?.ok ? answer.json() : {};
 }
 
+const COLON = language === "fr" ? "\u00a0: " : ": ";
 /** @type {[RegExp, string][]} What separates the parts of a text: sentences, a label, and items of lists. */
-const JOINTS = [[/(?<=[.?!…]) +/, " "], [/: (.*)/s, ": "], [/; /, "; "], [/, /, ", "]];
+const JOINTS = [[/(?<=[.?!…]) +/, " "], [/: (.*)/s, COLON], [/; /, "; "], [/, /, ", "]];
+
 /** @param {string} name  Return the pattern of a placeholder: a number, a color, or a text within a sentence. */
 function valueOf(name) {
   if (name.length === 1) return "([-+−]?\\d[\\d.,\\s]*)";
@@ -99,7 +101,7 @@ function parts(text) {
   for (const [end, joint] of JOINTS) {
     const found = text.split(end).filter(Boolean);
     if (found.length > 1) return found.map(t).join(joint);
-    if (joint === ": " && text.endsWith(".")) return `${t(text.slice(0, -1))}.`;
+    if (joint === COLON && text.endsWith(".")) return `${t(text.slice(0, -1))}.`;
   }
   return text;
 }
@@ -131,14 +133,8 @@ function inside(value, field = "") {
 /** @param {number} value  Format a number. */
 export const number = (value) => value.toLocaleString(locale);
 
-/**
- * Format a part from 0 to 1 as a percentage.
- *
- * @param {number} part
- * @param {number} [digits]  after the decimal point
- */
-export const percent = (part, digits = 0) =>
-  part.toLocaleString(locale, { style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits });
+/** @param {number} part  Format a part from 0 to 1 as a percentage. */
+export const percent = (part) => part.toLocaleString(locale, { style: "percent" });
 
 /** @param {string[]} names  List names in a sentence. */
 export const joined = (names) => new Intl.ListFormat(locale).format(names);
