@@ -127,10 +127,19 @@ def test_each_page_is_in_the_language_of_the_browser(code: str, server: Server, 
     context = browser.new_context(locale={"de": "de-CH", "fr": "fr-BE", "nl": "nl-NL"}[code])
     page = context.new_page()
     reader = Reader(page, code)
-    signs = {"": ".scale", "/analysis": "#kept li", "/puzzles": ".spot", "/practice": "#lesson:not([hidden])"}
+    asked = {"players": ["random", "greedy"], "games": 10}
+    tournament = server.ask("POST", "/api/tournaments", asked)[1]["tournament"]
+    signs = {
+        "": ".scale",
+        "/analysis": "#kept li",
+        "/puzzles": ".spot",
+        "/practice": "#lesson:not([hidden])",
+        "/tournaments": "#players input",
+        f"/tournaments/{tournament}": "#scale:not([hidden])",
+    }
     for path, sign in signs.items():
         page.goto(server.address + path)
-        page.wait_for_selector(sign, state="attached")
+        page.wait_for_selector(sign, state="attached", timeout=120_000)
         page.wait_for_timeout(300)
         reader.read()
         assert page.get_attribute("html", "lang") == code

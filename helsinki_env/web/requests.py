@@ -66,8 +66,7 @@ def page_html(file: str) -> str:
     )
     styles = [f'    <link rel="stylesheet" href="{path}">' for path in ("/static/style.css", *page.styles)]
     navigation = _navigation(page.link)
-    language = "" if page.link == "/tournaments" else _LANGUAGE  # that page is in English
-    header = f'    <header class="bar">\n      <h1>{page.title}</h1>\n{navigation}\n{language}\n    </header>'
+    header = f'    <header class="bar">\n      <h1>{page.title}</h1>\n{navigation}\n{_LANGUAGE}\n    </header>'
     content_html = content.substitute(
         noscript=_NOSCRIPT,
         navigation=navigation,

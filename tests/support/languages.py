@@ -14,7 +14,6 @@ import helsinki_env
 
 __all__ = [
     "CODES",
-    "ENGLISH",
     "PACKAGE",
     "Translator",
     "catalogue",
@@ -27,8 +26,6 @@ __all__ = [
 PACKAGE = Path(helsinki_env.__file__).parent
 CODES = ("de", "fr", "nl")
 _WEB = PACKAGE / "web"
-#: Pages and scripts that remain English.
-ENGLISH = ("tournament", "standings")
 _PLACEHOLDER = re.compile(r"\{(\w+)(?:\|\w+)?\}")
 _ATTRIBUTES = ("aria-label", "title", "placeholder", "label")
 
@@ -87,8 +84,6 @@ def script_texts() -> Iterator[str]:
     """The arguments of `t` in the scripts; `{}` stands for a value."""
     folders = (_WEB / "static", PACKAGE / "records" / "viewer")
     for path in sorted(path for folder in folders for path in folder.glob("*.js")):
-        if path.name.startswith(ENGLISH):
-            continue
         source = path.read_text(encoding="utf-8")
         for match in re.finditer(r"(?<![\w.#])t\((?=[\"'`])", source):
             yield _as_key(source[match.end() : _closing(source, match.end())])
