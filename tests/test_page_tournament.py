@@ -96,7 +96,7 @@ def test_by_keys_alone_it_is_begun_stopped_and_gone_on_with(page: Any) -> None:
 
 def test_what_cannot_be_played_is_said(page: Any) -> None:
     choose(page, "random")
-    assert page.inner_text("#count") == "Choose 2 to 8 players; 1 is chosen."
+    assert page.inner_text("#count") == "Choose 2 to 8 players; chosen: 1."
     assert page.is_disabled("#begin")
     choose(page, *(f"{name}:{budget}" for name in ("mc", "ismcts") for budget in (100, 400)))
     page.select_option("#seats", "4")
@@ -118,7 +118,7 @@ def test_a_page_goes_on_when_the_server_comes_back(browser: Any, tmp_path: Path)
         port = running.address.rpartition(":")[2]
         running.process.kill()
         running.process.wait()
-        page.wait_for_function("() => document.querySelector('#line').textContent.includes('does not answer')")
+        page.wait_for_function("() => document.querySelector('#line').textContent.includes('does not respond')")
         with serving(tmp_path, "--port", port):
             page.wait_for_function("() => document.querySelector('#line').textContent === ''")
             page.wait_for_selector("#scale:not([hidden])")

@@ -51,6 +51,7 @@ _PAGES = {
     "tournament.html": _Page("Tournament", ("/static/tournaments.css",), "tournament.js"),
     "missing.html": _Page("Page not found", (), "access.js"),
 }
+_LANGUAGE = '      <select id="language" class="language" aria-label="Language"></select>'
 _NOSCRIPT = (
     '    <noscript><p class="error">This page needs JavaScript, which is disabled in this browser.</p></noscript>'
 )
@@ -65,7 +66,7 @@ def page_html(file: str) -> str:
     )
     styles = [f'    <link rel="stylesheet" href="{path}">' for path in ("/static/style.css", *page.styles)]
     navigation = _navigation(page.link)
-    header = f'    <header class="bar">\n      <h1>{page.title}</h1>\n{navigation}\n    </header>'
+    header = f'    <header class="bar">\n      <h1>{page.title}</h1>\n{navigation}\n{_LANGUAGE}\n    </header>'
     content_html = content.substitute(
         noscript=_NOSCRIPT,
         navigation=navigation,

@@ -1,5 +1,13 @@
 /** Small DOM helpers. Text is always set as text, never as HTML. */
 
+/** @type {(text: string) => string} Translates a text; a page on its own is in English. */
+export let t = (text) => text;
+
+/** @param {typeof t} translate */
+export function speak(translate) {
+  t = translate;
+}
+
 /**
  * Create an element.
  *

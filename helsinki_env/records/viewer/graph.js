@@ -1,6 +1,6 @@
 /** A graph of every seat's points or win probability over the actions of a game. */
 
-import { makeSvg } from "./dom.js";
+import { makeSvg, t } from "./dom.js";
 
 /** @typedef {import("./reel.js").Film} Film */
 
@@ -54,7 +54,7 @@ export class Graph {
     this.#rows = rows;
     this.#shares = shares;
     this.#costly = costly;
-    this.element.setAttribute("aria-label", `${shares ? "Win probabilities" : "Points"} over the actions of the game`);
+    this.element.setAttribute("aria-label", shares ? t("Win probabilities over the actions of the game") : t("Points over the actions of the game"));
     this.#draw();
   }
 
@@ -112,14 +112,14 @@ export class Graph {
   *#levels(step, top, y) {
     for (let value = 0; value <= top; value += step) {
       yield makeSvg("line", { class: "level", x1: RIM.left, x2: this.#width - RIM.right, y1: y(value), y2: y(value) });
-      const text = this.#shares ? `${100 * value}%` : String(value);
+      const text = this.#shares ? t(`${100 * value}%`) : String(value);
       yield makeSvg("text", { class: "level", x: RIM.left - 8, y: y(value) + 4 }, text);
     }
   }
 
   /** @param {number} low */
   *#rounds(low) {
-    yield makeSvg("text", { class: "level", x: RIM.left - 8, y: low + 18 }, "Round");
+    yield makeSvg("text", { class: "level", x: RIM.left - 8, y: low + 18 }, t("Round"));
     let free = RIM.left;
     for (const [number, step] of this.#film.steps.entries()) {
       const x = this.#x(number);

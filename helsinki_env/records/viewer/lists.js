@@ -1,6 +1,6 @@
 /** Lists of all actions of a game, grouped by turn, and of the actions with the largest regret. */
 
-import { button, make, token } from "./dom.js";
+import { button, make, t, token } from "./dom.js";
 
 /** @typedef {import("./reel.js").Film} Film */
 /** @typedef {import("./reel.js").Judgement} Judgement */
@@ -27,7 +27,8 @@ export function costliest(judgement) {
  */
 export function lost(cost) {
   const percent = Math.round(100 * (cost ?? 0));
-  return percent ? `−${percent}%` : "";
+  const less = `−${percent}`;
+  return percent ? t(`${less}%`) : "";
 }
 
 /**
@@ -39,17 +40,20 @@ export function lost(cost) {
  */
 export function costlyList(film, judgement, jump) {
   const numbers = costliest(judgement);
-  if (!numbers.length) return make("p", { class: "faint" }, `No action reduced the win probability by ${100 * COSTLY}% or more.`);
+  if (!numbers.length) return make("p", { class: "faint" }, t(`No action reduced the win probability by ${100 * COSTLY}% or more.`));
   const items = numbers.map((number) => {
     const { seat, said, round } = film.steps[number];
     const better = judgement.better[number];
-    const words = make("span", {}, `Round ${round}: ${film.players[seat]} ${said}`);
-    if (better) words.append(make("span", { class: "better" }, `better: ${better}`));
+    const words = make("span", {}, `${t(`Round ${round}`)}: ${t(film.players[seat])} ${t(said)}`);
+    if (better) words.append(make("span", { class: "better" }, t(`better: ${better}`)));
     const cost = make("b", { class: "cost" }, lost(judgement.costs[number]));
     return make("li", {}, button({ class: "step" }, () => jump(number + 1), token(seat), words, cost));
   });
   return make("ol", {}, ...items);
 }
+
+/** @param {number} value  Format a number with one digit after the decimal point. */
+const decimal = (value) => value.toLocaleString(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** Parts of a game over which regret is averaged. */
 const PARTS = ["Opening", "Middle", "End"];
@@ -70,24 +74,24 @@ export function report(film, judgement) {
     const best = own.filter((n) => (judgement.costs[n] ?? 0) <= BEST).length;
     const means = PARTS.map((_, part) => {
       const costs = own.filter((n) => third(film.steps[n].round) === part).map((n) => judgement.costs[n] ?? 0);
-      return costs.length ? `${((100 * costs.reduce((sum, one) => sum + one, 0)) / costs.length).toFixed(1)}%` : "–";
+      return costs.length ? t(`${decimal((100 * costs.reduce((sum, one) => sum + one, 0)) / costs.length)}%`) : "–";
     });
-    const share = own.length ? `${Math.round((100 * best) / own.length)}% of ${own.length}` : "–";
-    return make("tr", {}, make("th", { scope: "row" }, token(seat), " ", name), ...[share, ...means].map((text) => make("td", {}, text)));
+    const share = own.length ? t(`${Math.round((100 * best) / own.length)}% of ${own.length}`) : "–";
+    return make("tr", {}, make("th", { scope: "row" }, token(seat), " ", t(name)), ...[share, ...means].map((text) => make("td", {}, text)));
   });
-  const heads = ["Player", "Best actions", ...PARTS].map((text) => make("th", { scope: "col" }, text));
+  const heads = [t("Player"), t("Best actions"), t("Opening"), t("Middle"), t("End")].map((text) => make("th", { scope: "col" }, text));
   return make(
     "details",
     { class: "report" },
-    make("summary", {}, "Performance report"),
+    make("summary", {}, t("Performance report")),
     make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)),
-    make("p", { class: "faint" }, "Opening, Middle and End: mean win probability lost by an action in each third of the rounds. Forced actions do not count."),
+    make("p", { class: "faint" }, t("Opening, Middle and End: mean win probability lost by an action in each third of the rounds. Forced actions do not count.")),
   );
 }
 
 /** All actions, grouped by turn. The current action is marked and scrolled into view. */
 export class Course {
-  element = make("div", { class: "course", tabindex: "0", role: "group", "aria-label": "All actions" });
+  element = make("div", { class: "course", tabindex: "0", role: "group", "aria-label": t("All actions") });
   /** @type {HTMLElement[]} The button of each position. */
   #buttons = [];
   /** @type {HTMLElement[]} The regret of each action. */
@@ -100,17 +104,17 @@ export class Course {
    * @param {(number: number) => void} jump
    */
   constructor(film, jump) {
-    this.#buttons.push(button({ class: "step" }, () => jump(0), "Start of the game"));
+    this.#buttons.push(button({ class: "step" }, () => jump(0), t("Start of the game")));
     this.element.append(this.#buttons[0]);
     let list = make("ol");
     for (const [number, step] of film.steps.entries()) {
       if (step.turn !== film.steps[number - 1]?.turn) {
         list = make("ol");
-        const title = make("h3", {}, token(step.seat), `${film.players[step.seat]}, round ${step.round}`);
+        const title = make("h3", {}, token(step.seat), `${t(film.players[step.seat])}, ${t(`round ${step.round}`)}`);
         this.element.append(make("section", {}, title, list));
       }
       const cost = make("b", { class: "cost" });
-      const one = button({ class: step.forced ? "step faint" : "step" }, () => jump(number + 1), make("span", {}, step.said), cost);
+      const one = button({ class: step.forced ? "step faint" : "step" }, () => jump(number + 1), make("span", {}, t(step.said)), cost);
       this.#costs.push(cost);
       this.#buttons.push(one);
       list.append(make("li", {}, one));

@@ -1,6 +1,6 @@
 /** The viewer for stepping through a game: its picture, a graph, and its actions in words. */
 
-import { button, make, makeSvg, token } from "./dom.js";
+import { button, make, makeSvg, t, token } from "./dom.js";
 import { Graph, sample } from "./graph.js";
 import { Course, costliest, costlyList, lost, report } from "./lists.js";
 import { Reel } from "./reel.js";
@@ -35,13 +35,13 @@ export class Viewer {
   /** @type {ReturnType<typeof setInterval> | undefined} During playback. */
   #clock;
   #closing = new AbortController();
-  #scene = make("div", { class: "scene", tabindex: "0", role: "group", "aria-label": "Picture of the table" });
-  #slider = make("input", { type: "range", min: "0", step: "1", "aria-label": "Action" });
+  #scene = make("div", { class: "scene", tabindex: "0", role: "group", "aria-label": t("Picture of the table") });
+  #slider = make("input", { type: "range", min: "0", step: "1", "aria-label": t("Action") });
   #where = make("span", { class: "where" });
   #words = make("p", { class: "words", role: "status" });
   #play = button({ "aria-keyshortcuts": "Space" }, () => this.#toggle());
-  #values = make("div", { class: "values", role: "group", "aria-label": "What the graph shows" });
-  #standing = make("ol", { class: "standing", "aria-label": "Players" });
+  #values = make("div", { class: "values", role: "group", "aria-label": t("What the graph shows") });
+  #standing = make("ol", { class: "standing", "aria-label": t("Players") });
   #costly = make("section", { class: "panel costliest" });
   /** @type {Reel} */
   #reel;
@@ -115,14 +115,14 @@ export class Viewer {
     this.#values.hidden = this.#costly.hidden = judgement === null;
     if (judgement) {
       this.#costly.replaceChildren(
-        make("h2", {}, "Costliest actions"),
+        make("h2", {}, t("Costliest actions")),
         costlyList(this.#film, judgement, (number) => this.#go(number)),
-        make("p", { class: "faint" }, `Win probabilities, evaluated by ${judgement.evaluator}. Keys: N next, P previous mistake.`),
+        make("p", { class: "faint" }, t(`Win probabilities, evaluated by ${judgement.evaluator}. Keys: N next, P previous mistake.`)),
         make(
           "div",
           { class: "mistakes" },
-          button({ "aria-keyshortcuts": "p" }, () => this.#mistake(-1), "Previous mistake"),
-          button({ "aria-keyshortcuts": "n" }, () => this.#mistake(1), "Next mistake"),
+          button({ "aria-keyshortcuts": "p" }, () => this.#mistake(-1), t("Previous mistake")),
+          button({ "aria-keyshortcuts": "n" }, () => this.#mistake(1), t("Next mistake")),
         ),
         report(this.#film, judgement),
       );
@@ -146,16 +146,16 @@ export class Viewer {
     const larger = button({ class: "larger", "aria-pressed": "false" }, () => {
       const now = this.#scene.classList.toggle("large");
       larger.setAttribute("aria-pressed", String(now));
-    }, "Larger");
+    }, t("Larger"));
     this.#pause();
     return make(
       "div",
       { class: "panel transport" },
-      sign("first", "Go to the start", "Home", () => this.#go(0)),
-      sign("back", "Previous action", "ArrowLeft", () => this.#go(this.#number - 1)),
+      sign("first", t("Go to the start"), "Home", () => this.#go(0)),
+      sign("back", t("Previous action"), "ArrowLeft", () => this.#go(this.#number - 1)),
       this.#play,
-      sign("forward", "Next action", "ArrowRight", () => this.#go(this.#number + 1)),
-      sign("last", "Go to the end", "End", () => this.#go(last)),
+      sign("forward", t("Next action"), "ArrowRight", () => this.#go(this.#number + 1)),
+      sign("last", t("Go to the end"), "End", () => this.#go(last)),
       larger,
       this.#slider,
       this.#where,
@@ -163,19 +163,19 @@ export class Viewer {
   }
 
   #curves() {
-    for (const [name, shares] of /** @type {[string, boolean][]} */ ([["Win probability", true], ["Points", false]])) {
+    for (const [name, shares] of /** @type {[string, boolean][]} */ ([[t("Win probability"), true], [t("Points"), false]])) {
       this.#values.append(button({}, () => this.#plot(shares), name));
     }
     const legend = make("div", { class: "legend" }, this.#standing, this.#values);
-    return make("section", { class: "panel curves", "aria-label": "Course of the game" }, legend, this.#graph.element);
+    return make("section", { class: "panel curves", "aria-label": t("Course of the game") }, legend, this.#graph.element);
   }
 
   #all() {
-    const keys = "Keys: ← → one action, Page ↑ ↓ one turn, Home and End, Space plays.";
+    const keys = t("Keys: ← → one action, Page ↑ ↓ one turn, Home and End, Space plays.");
     return make(
       "section",
       { class: "panel all" },
-      make("h2", {}, "Actions"),
+      make("h2", {}, t("Actions")),
       make("p", { class: "faint keys" }, keys),
       this.#course.element,
     );
@@ -193,20 +193,20 @@ export class Viewer {
     const { steps, players, result } = this.#film;
     const step = steps[this.#number - 1];
     const round = (step ?? steps[0])?.round ?? 1;
-    this.#where.textContent = `${this.#number} of ${steps.length}, round ${round}`;
+    this.#where.textContent = t(`${this.#number} of ${steps.length}, round ${round}`);
     this.#slider.setAttribute("aria-valuetext", this.#where.textContent);
-    this.#words.replaceChildren(step ? token(step.seat) : "The game begins.");
+    this.#words.replaceChildren(step ? token(step.seat) : t("The game begins."));
     if (!step) return;
-    this.#words.append(`${players[step.seat]} ${step.said}. `);
+    this.#words.append(`${t(players[step.seat])} ${t(step.said)}. `);
     const cost = lost(this.#judgement?.costs[this.#number - 1]);
     const better = this.#judgement?.better[this.#number - 1];
     if (cost) this.#words.append(make("b", { class: "cost" }, cost));
-    if (cost && better) this.#words.append(make("span", { class: "better" }, ` better: ${better}`));
+    if (cost && better) this.#words.append(make("span", { class: "better" }, ` ${t(`better: ${better}`)}`));
     const why = this.#judgement?.why?.[this.#number - 1];
-    if (cost && why) this.#words.append(make("span", { class: "why" }, ` ${why}`));
+    if (cost && why) this.#words.append(make("span", { class: "why" }, ` ${t(why)}`));
     if (result && this.#number === steps.length) {
-      const winners = players.filter((_, seat) => result.places[seat] === 0).join(" and ");
-      this.#words.append(make("b", {}, ` The game is over: ${winners} won.`));
+      const winners = players.filter((_, seat) => result.places[seat] === 0).map(t).join(` ${t("and")} `);
+      this.#words.append(make("b", {}, ` ${t(`The game is over: ${winners} won.`)}`));
     }
   }
 
@@ -215,9 +215,9 @@ export class Viewer {
     const shares = this.#judgement?.shares[this.#number];
     const points = this.#film.scores[this.#number];
     const items = this.#film.players.map((name, seat) => {
-      const item = make("li", {}, token(seat), sample(seat), make("span", { class: "name" }, name));
-      if (shares) item.append(make("b", {}, `${Math.round(100 * shares[seat])}%`));
-      item.append(make("span", {}, points[seat] === 1 ? "1 point" : `${points[seat]} points`));
+      const item = make("li", {}, token(seat), sample(seat), make("span", { class: "name" }, t(name)));
+      if (shares) item.append(make("b", {}, t(`${Math.round(100 * shares[seat])}%`)));
+      item.append(make("span", {}, points[seat] === 1 ? t("1 point") : t(`${points[seat]} points`)));
       return item;
     });
     this.#standing.replaceChildren(...items);
@@ -244,14 +244,14 @@ export class Viewer {
       if (this.#number === this.#film.steps.length) this.#pause();
     }, PACE);
     this.#words.setAttribute("aria-live", "off"); // too fast for screen readers
-    face(this.#play, "pause", "Pause (Space)");
+    face(this.#play, "pause", t("Pause (Space)"));
   }
 
   #pause() {
     clearInterval(this.#clock);
     this.#clock = undefined;
     this.#words.setAttribute("aria-live", "polite");
-    face(this.#play, "play", "Play (Space)");
+    face(this.#play, "play", t("Play (Space)"));
   }
 
   /**

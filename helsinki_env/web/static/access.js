@@ -1,6 +1,7 @@
 /** Requests to the server, and the credentials in the URL fragment: the server's token and the key of a seat. */
 
 import { keep, keeps, recall } from "./kept.js";
+import { t } from "./language.js";
 
 const TOKEN = "token";
 
@@ -58,7 +59,7 @@ if (!keeps && token) {
 /** The server cannot be reached; it may become available again. */
 export class Unreachable extends Error {
   constructor() {
-    super("The server does not respond. Check that it is running and that this device is online, then try again.");
+    super(t("The server does not respond. Check that it is running and that this device is online, then try again."));
   }
 }
 
@@ -118,7 +119,7 @@ export async function send(method, path, body = null, type = "application/octet-
     throw new Unreachable();
   });
   if (answer.ok) return answer;
-  const unsaid = { error: `The server responded with status ${answer.status}.` };
+  const unsaid = { error: t(`The server responded with status ${answer.status}.`) };
   throw new Refused({ ...unsaid, ...(await answer.json().catch(() => unsaid)) });
 }
 

@@ -2,6 +2,7 @@
 
 import { button, make } from "./dom.js";
 import { keep, recall } from "./kept.js";
+import { number, percent, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Opinion} Opinion */
 /** @typedef {import("./protocol.js").ToServer} ToServer */
@@ -55,7 +56,7 @@ export class Advice {
     const asks = this.wanted.checked && !view.done && (view.decisions.length > 0 || view.mine.length === 0);
     if (!asks) {
       this.forget();
-      if (this.wanted.checked && !view.done) this.#say("Available at your next turn.");
+      if (this.wanted.checked && !view.done) this.#say(t("Available at your next turn."));
     } else if (this.#asked !== view.number) {
       this.#ask(0);
     }
@@ -71,12 +72,12 @@ export class Advice {
     this.place.replaceChildren(
       make("h3", {}, chancesOf(message, this.#view)),
       shares(message.shares, this.#view),
-      make("h3", {}, message.deeper ? `Win probability after the action (${message.deeper} simulations)` : "Probability that the network takes it"),
+      make("h3", {}, message.deeper ? t(`Win probability after the action (${message.deeper} simulations)`) : t("Probability that the network takes it")),
       this.#choices(message, this.#view.decisions.length > 0),
       offer,
     );
     if (focused) offer.querySelector("button")?.focus({ preventScroll: true });
-    if (message.deeper) this.tell(`Best action after ${message.deeper} simulations: ${message.choices[0].words}.`);
+    if (message.deeper) this.tell(t(`Best action after ${message.deeper} simulations: ${message.choices[0].words}.`));
   }
 
   /** @param {number} deeper */
@@ -85,7 +86,7 @@ export class Advice {
     this.#asked = this.#view.number;
     this.#deeper = deeper;
     this.send({ type: "evaluate", number: this.#view.number, deeper });
-    if (deeper === 0) this.#say("Evaluating …");
+    if (deeper === 0) this.#say(t("Evaluating …"));
   }
 
   /** @param {string} text */
@@ -95,12 +96,12 @@ export class Advice {
 
   /** Buttons that request a search. */
   #offer() {
-    const row = make("div", { class: "row deeper", role: "group", "aria-label": "Search deeper" }, "Search deeper:");
+    const row = make("div", { class: "row deeper", role: "group", "aria-label": t("Search deeper") }, t("Search deeper:"));
     for (const simulations of DEEPER) {
-      const name = `Search deeper: ${simulations} simulations`;
+      const name = t(`Search deeper: ${simulations} simulations`);
       row.append(button(String(simulations), () => this.#think(row, simulations), { class: "small", "aria-label": name }));
     }
-    row.append(make("span", { class: "soft" }, "simulations"));
+    row.append(make("span", { class: "soft" }, t("simulations")));
     return row;
   }
 
@@ -113,7 +114,7 @@ export class Advice {
     const began = Date.now();
     const clock = make("span", { class: "soft" });
     const tick = () => {
-      clock.textContent = `${simulations} simulations: ${((Date.now() - began) / 1000).toFixed(1)} s`;
+      clock.textContent = t(`${simulations} simulations: ${number(Math.round((Date.now() - began) / 100) / 10)} s`);
       if (clock.isConnected) setTimeout(tick, 100);
     };
     const stopped = () => {
@@ -122,7 +123,7 @@ export class Advice {
       row.replaceWith(offer);
       offer.querySelector("button")?.focus({ preventScroll: true });
     };
-    const stop = button("Stop", stopped, { class: "small" });
+    const stop = button(t("Stop"), stopped, { class: "small" });
     row.replaceChildren(clock, stop);
     stop.focus({ preventScroll: true });
     tick();
@@ -138,7 +139,7 @@ export class Advice {
       const part = opinion.deeper ? one.share : one.probability;
       const inside = [make("span", { class: "words" }, one.words), figure(part), bar(part)];
       const row = own
-        ? button("", () => this.point(one.id), { class: "thought", title: "Highlight it in the picture" })
+        ? button("", () => this.point(one.id), { class: "thought", title: t("Highlight it in the picture") })
         : make("div", { class: "thought" });
       row.append(...inside);
       list.append(make("li", {}, row));
@@ -154,7 +155,7 @@ export class Advice {
  * @param {View} view
  */
 function chancesOf(opinion, view) {
-  return view.mine.length ? "Win probabilities" : `Win probabilities, based on what ${view.seats[opinion.seat].name} sees`;
+  return view.mine.length ? t("Win probabilities") : t(`Win probabilities, based on what ${view.seats[opinion.seat].name} sees`);
 }
 
 /**
@@ -183,7 +184,7 @@ function shares(parts, view) {
 /** @param {number | null} part */
 function figure(part) {
   const small = part !== null && part > 0 && part < 0.005;
-  return make("span", { class: "figure" }, part === null ? "–" : small ? "<1%" : `${Math.round(100 * part)}%`);
+  return make("span", { class: "figure" }, part === null ? "–" : small ? `<${percent(0.01)}` : percent(part));
 }
 
 /**

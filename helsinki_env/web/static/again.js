@@ -1,6 +1,7 @@
 /** Replays the other players' last turn from the pictures that this page has received. */
 
 import { button, byId } from "./dom.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").View} View */
 
@@ -22,7 +23,7 @@ export class Again {
   constructor(show, end) {
     this.show = show;
     this.end = end;
-    this.button = button("Show the last turn again", () => (this.#clock ? this.stop() : this.#begin()), { class: "small", id: "again" });
+    this.button = button(t("Show the last turn again"), () => (this.#clock ? this.stop() : this.#begin()), { class: "small", id: "again" });
     byId("log-title").after(this.button);
     this.button.hidden = true;
   }
@@ -55,11 +56,11 @@ export class Again {
       const view = views[number];
       if (!view) return this.stop();
       const last = number ? view.log.at(-1) : undefined;
-      this.show(view, last ? `${view.seats[last.seat].name} ${last.words}.` : "Before the turn");
+      this.show(view, last ? `${view.seats[last.seat].name} ${last.words}.` : t("Before the turn"));
       number += 1;
       this.#clock = setTimeout(next, PACE);
     };
-    this.button.textContent = "Stop";
+    this.button.textContent = t("Stop");
     next();
   }
 
@@ -68,7 +69,7 @@ export class Again {
     if (!this.#clock) return;
     clearTimeout(this.#clock);
     this.#clock = undefined;
-    this.button.textContent = "Show the last turn again";
+    this.button.textContent = t("Show the last turn again");
     this.end();
   }
 }

@@ -2,6 +2,7 @@
 
 import { Refused, ask, send } from "./access.js";
 import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
+import { date, number, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Brought} Brought */
 /** @typedef {import("./protocol.js").Found} Found */
@@ -34,7 +35,7 @@ async function take(from) {
   if (mine !== brought) return;
   large = shown ? null : from;
   text.value = content;
-  text.placeholder = shown ? "" : `${from.name}, ${from.size.toLocaleString()} bytes`;
+  text.placeholder = shown ? "" : t(`${from.name}, ${number(from.size)} bytes`);
   await open();
 }
 
@@ -70,14 +71,15 @@ function showGames(content, { count, games }) {
   const items = games.map((one) => () => {
     const who = one.players.map((name, seat) => (one.scores ? `${name} ${one.scores[seat]}` : name)).join(", ");
     const game = one.game[0].toUpperCase() + one.game.slice(1);
-    const about = `${game}, ${counted(one.decisions, "action")}${one.scores ? "" : ", unfinished"}`;
-    const choose = button("Open", once(() => keep(content, one.number).catch(complain)));
-    choose.setAttribute("aria-label", `Open game ${one.number}: ${who}`);
+    const length = counted(one.decisions, "action");
+    const about = `${game}, ${one.scores ? t(length) : t(`${length}, unfinished`)}`;
+    const choose = button(t("Open"), once(() => keep(content, one.number).catch(complain)));
+    choose.setAttribute("aria-label", t(`Open game ${one.number}: ${who}`));
     const words = make("div", {}, make("b", {}, `${one.number}. ${who}`), make("div", { class: "soft" }, about));
     return make("li", {}, words, choose);
   });
-  const more = count > games.length ? `; the first ${games.length}` : "";
-  byId("found-title").textContent = `${counted(count, "game")}${more}`;
+  const all = counted(count, "game");
+  byId("found-title").textContent = count > games.length ? t(`${all}; the first ${games.length}`) : t(all);
   fill(byId("games"), items);
   byId("found").hidden = false;
   byId("found-title").focus();
@@ -92,7 +94,7 @@ function clear() {
 
 /** @param {unknown} problem */
 function complain(problem) {
-  const said = problem instanceof Error ? problem.message : String(problem);
+  const said = t(problem instanceof Error ? problem.message : String(problem));
   const place = problem instanceof Refused && !large ? problem.place : null;
   byId("error").replaceChildren(make("p", {}, said), ...(place ? [excerpt(place)] : []));
   byId("error").hidden = false;
@@ -115,7 +117,7 @@ function excerpt({ start, end, line }) {
     letters.slice(Math.min(end, to), to),
   ].map((part) => part.join(""));
   const found = make("mark", {}, wrong || " ");
-  return make("pre", { "aria-label": `Line ${line}` }, `${line}: `, before, found, after);
+  return make("pre", { "aria-label": t(`Line ${line}`) }, `${line}: `, before, found, after);
 }
 
 /**
@@ -138,17 +140,16 @@ async function showSavedRecords() {
   /** @type {SavedRecord[]} */
   const kept = await ask("GET", "/api/records");
   const items = kept.map(({ record, title, made, decisions }) => () => {
-    const about = decisions === null ? "position" : counted(decisions, "action");
+    const about = t(decisions === null ? "position" : counted(decisions, "action"));
     const forget = async () => {
-      if (!confirm(`Delete "${title}"?`)) return;
+      if (!confirm(t(`Delete "${title}"?`))) return;
       await ask("DELETE", `/api/records/${record}`).catch(complain);
       await showSavedRecords().catch(complain);
     };
-    const remove = button("Delete", once(forget));
-    remove.setAttribute("aria-label", `Delete ${title}`);
-    const date = new Date(1000 * made).toLocaleString();
-    const link = make("a", { href: `/analysis/${record}` }, title);
-    return make("li", {}, make("div", {}, link, make("div", { class: "soft" }, `${about}, ${date}`)), remove);
+    const remove = button(t("Delete"), once(forget));
+    remove.setAttribute("aria-label", t(`Delete ${title}`));
+        const link = make("a", { href: `/analysis/${record}` }, t(title));
+    return make("li", {}, make("div", {}, link, make("div", { class: "soft" }, `${about}, ${date(made)}`)), remove);
   });
   fill(byId("kept"), items);
 }

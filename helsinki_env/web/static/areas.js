@@ -1,15 +1,16 @@
 /** Parts of the picture to zoom to: boards, cards, board actions, and the parts needed for the current action. */
 
 import { button, byId } from "./dom.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
 /** @typedef {import("./protocol.js").View} View */
 
 /** Areas other than seats, with their labels and the names of their spots. */
 const COMMON = [
-  { id: "cards", label: "Cards", spots: /^(space|slot|draw|discard)\b/ },
-  { id: "actions", label: "Actions", spots: /^action\b/ },
-  { id: "supply", label: "Supply", spots: /^kind\b/ },
+  { id: "cards", label: t("Cards"), spots: /^(space|slot|draw|discard)\b/ },
+  { id: "actions", label: t("Actions"), spots: /^action\b/ },
+  { id: "supply", label: t("Supply"), spots: /^kind\b/ },
 ];
 
 /**

@@ -2,6 +2,7 @@
 
 import { Refused, ask } from "./access.js";
 import { button, make } from "./dom.js";
+import { t } from "./language.js";
 
 /**
  * @typedef {{key: string, value: number}} Field
@@ -39,21 +40,21 @@ export class BoardEditor {
     this.#said.textContent = "";
     const shown = groups.map((group) => this.#group(group));
     if (abilities.length) shown.push(this.#abilities(abilities));
-    const row = make("div", { class: "row" }, button("Use this board", () => this.#use()), button("Published board", () => this.#reset()));
+    const row = make("div", { class: "row" }, button(t("Use this board"), () => this.#use()), button(t("Published board"), () => this.#reset()));
     this.holder.hidden = !groups.length;
-    this.holder.replaceChildren(make("summary", {}, "A board of your own"), ...shown, row, this.#said);
+    this.holder.replaceChildren(make("summary", {}, t("A board of your own")), ...shown, row, this.#said);
   }
 
   /** @param {Group} group */
   #group({ title, heads, rows }) {
     const kind = heads.length > 2 ? "board-row wide" : "board-row";
-    const head = heads.length > 1 ? [make("div", { class: `${kind} soft`, "aria-hidden": "true" }, make("span"), ...heads.map((text) => make("span", {}, text)))] : [];
+    const head = heads.length > 1 ? [make("div", { class: `${kind} soft`, "aria-hidden": "true" }, make("span"), ...heads.map((text) => make("span", {}, t(text))))] : [];
     const lines = rows.map(({ label, fields }) => {
-      const inputs = fields.map((field, i) => (field ? this.#input(field, [label, heads[i]].filter(Boolean).join(", ")) : make("span")));
+      const inputs = fields.map((field, i) => (field ? this.#input(field, [label, heads[i]].filter(Boolean).map(t).join(", ")) : make("span")));
       const wrong = fields.map((field) => make("span", { class: "wrong", id: `wrong-${field?.key}`, role: "alert" }));
-      return make("div", { class: kind }, make("span", {}, label), ...inputs, ...wrong);
+      return make("div", { class: kind }, make("span", {}, t(label)), ...inputs, ...wrong);
     });
-    const section = make("fieldset", { class: "board-group" }, make("legend", {}, title), ...head, ...lines);
+    const section = make("fieldset", { class: "board-group" }, make("legend", {}, t(title)), ...head, ...lines);
     section.style.setProperty("--columns", String(heads.length));
     return section;
   }
@@ -64,15 +65,15 @@ export class BoardEditor {
    */
   #input({ key, value }, label) {
     const input = make("input", { type: "number", "data-key": key, value: String(value), "aria-label": label, "aria-describedby": `wrong-${key}` });
-    input.addEventListener("input", () => (this.#said.textContent = 'Click "Use this board" to play with these numbers.'));
+    input.addEventListener("input", () => (this.#said.textContent = t('Click "Use this board" to play with these numbers.')));
     this.#inputs.push(input);
     return input;
   }
 
   /** @param {string[]} names */
   #abilities(names) {
-    const boxes = names.map((name) => make("label", {}, make("input", { type: "checkbox", value: name, checked: true }), ` ${words(name)}`));
-    return make("fieldset", { class: "board-group" }, make("legend", {}, "Abilities in play"), make("div", { class: "several" }, ...boxes));
+    const boxes = names.map((name) => make("label", {}, make("input", { type: "checkbox", value: name, checked: true }), ` ${t(words(name))}`));
+    return make("fieldset", { class: "board-group" }, make("legend", {}, t("Abilities in play")), make("div", { class: "several" }, ...boxes));
   }
 
   #boxes() {
@@ -84,7 +85,7 @@ export class BoardEditor {
     for (const one of this.#boxes()) one.checked = true;
     this.#used = { game: "", options: {} };
     this.#mark("", "");
-    this.#said.textContent = "The next table has the published board.";
+    this.#said.textContent = t("The next table has the published board.");
   }
 
   /**
@@ -112,12 +113,12 @@ export class BoardEditor {
       const denied = this.#boxes().filter((one) => !one.checked).map((one) => one.value);
       this.#used = { game: this.#game, options: { components, ...(denied.length && { denied }) } };
       this.#mark("", "");
-      this.#said.textContent = "The next table has this board. Click Start to play it.";
+      this.#said.textContent = t("The next table has this board. Click Start to play it.");
     } catch (problem) {
       const text = problem instanceof Error ? problem.message : String(problem);
       const [key, ...rest] = text.split(": ");
-      const known = this.#mark(problem instanceof Refused ? key : "", rest.join(": "));
-      this.#said.textContent = known ? "" : text;
+      const known = this.#mark(problem instanceof Refused ? key : "", t(rest.join(": ")));
+      this.#said.textContent = known ? "" : t(text);
     }
   }
 }

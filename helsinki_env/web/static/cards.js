@@ -4,6 +4,7 @@ import { ask } from "./access.js";
 import { button, byId, complain, counted, goTo, make, once } from "./dom.js";
 import { showSections } from "./help.js";
 import { keep, recall } from "./kept.js";
+import { t } from "./language.js";
 import { rewrite } from "./lettering.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
@@ -26,10 +27,10 @@ export class Cards {
     const view = make("div", { class: "view", "aria-hidden": "true" });
     const goal = make("p", { class: "soft" });
     ask("GET", `/api/games/${game.name}/picture`).then((found) => showPicture(view, found.svg), () => {});
-    ask("GET", `/api/games/${game.name}/rules`).then((sections) => (goal.textContent = sections[0]?.text ?? ""), () => {});
-    const read = button("How to play", () => this.#read(game).catch(complain));
+    ask("GET", `/api/games/${game.name}/rules`).then((sections) => (goal.textContent = t(sections[0]?.text ?? "")), () => {});
+    const read = button(t("How to play"), () => this.#read(game).catch(complain));
     const levels = game.levels.map((level) =>
-      button(level.label, once(() => play(game, level).catch(complain)), { title: level.says, "aria-label": `Play ${game.title} against ${level.label}` }),
+      button(t(level.label), once(() => play(game, level).catch(complain)), { title: t(level.says), "aria-label": t(`Play ${game.title} against ${level.label}`) }),
     );
     return make(
       "section",
@@ -38,7 +39,7 @@ export class Cards {
       make("h2", {}, game.title),
       goal,
       make("div", { class: "row" }, ...this.#learn(game), read),
-      make("b", {}, "Play against the computer"),
+      make("b", {}, t("Play against the computer")),
       make("div", { class: "row" }, ...levels),
       ...(game.scale?.length ? [this.#scale(game)] : []),
     );
@@ -47,24 +48,24 @@ export class Cards {
   /** @param {Game} game  Return a level selector that shows the ratings, and the user's rating. */
   #scale(game) {
     const chosen = Math.min(game.scale.length, Number(recall(`scale.${game.name}`, "4")) || 4);
-    const slider = make("input", { type: "range", min: "1", max: String(game.scale.length), step: "1", "aria-label": `Level of ${game.title}` });
+    const slider = make("input", { type: "range", min: "1", max: String(game.scale.length), step: "1", "aria-label": t(`Level of ${game.title}`) });
     slider.value = String(chosen);
     const says = make("span", { class: "soft" });
     const begin = button("", once(() => play(game, { player: at().player, label: `Level ${slider.value}` }).catch(complain)));
     const at = () => game.scale[Number(slider.value) - 1];
     const show = () => {
       const { rating, low, high, games, says: who } = at();
-      const measured = rating === null ? "not rated yet" : `rating ${inPoints(rating, low, high)}, n = ${games}`;
-      says.textContent = `${measured}: ${who}`;
-      begin.textContent = `Play level ${slider.value}`;
-      slider.setAttribute("aria-valuetext", `Level ${slider.value}, ${measured}`);
+      const measured = rating === null ? t("not rated yet") : t(`rating ${inPoints(rating, low, high)}, n = ${games}`);
+      says.textContent = `${measured}: ${t(who)}`;
+      begin.textContent = t(`Play level ${slider.value}`);
+      slider.setAttribute("aria-valuetext", t(`Level ${slider.value}, ${measured}`));
       keep(`scale.${game.name}`, slider.value);
     };
     slider.addEventListener("input", show);
     show();
     const own = make("p", { class: "soft" });
     ask("GET", "/api/ratings").then((found) => (own.textContent = ownRating(found[game.name])), () => {});
-    return make("details", { class: "scale" }, make("summary", {}, "Levels by rating"), make("div", { class: "row" }, slider, begin), says, own);
+    return make("details", { class: "scale" }, make("summary", {}, t("Levels by rating")), make("div", { class: "row" }, slider, begin), says, own);
   }
 
   /** @param {Game} game  Return the button of the guided game, if there is one. */
@@ -76,14 +77,14 @@ export class Cards {
       keep("rules", "seen");
       await goTo(`/tables/${table}?lesson`);
     };
-    const label = recall("rules", "") ? "Guided game" : "New here? Learn in ten minutes";
+    const label = recall("rules", "") ? t("Guided game") : t("New here? Learn in ten minutes");
     return [button(label, once(() => begin().catch(complain)), { class: "main learn", "aria-label": `${label}: ${game.title}` })];
   }
 
   /** @param {Game} game */
   async #read(game) {
     showSections(byId("rules-text"), await ask("GET", `/api/games/${game.name}/rules`));
-    byId("rules-title").textContent = `How to play ${game.title}`;
+    byId("rules-title").textContent = t(`How to play ${game.title}`);
     this.panel.showModal();
   }
 }
@@ -95,12 +96,12 @@ export class Cards {
  * @param {number | null} low
  * @param {number | null} high
  */
-const inPoints = (rating, low, high) => `${Math.round(rating)} (95% ${Math.round(low ?? rating)} to ${Math.round(high ?? rating)})`;
+const inPoints = (rating, low, high) => t(`${Math.round(rating)} (95% ${Math.round(low ?? rating)} to ${Math.round(high ?? rating)})`);
 
 /** @param {{rating: number, low: number, high: number, games: number} | undefined} own  Describe the user's rating in words. */
 function ownRating(own) {
-  if (!own) return "Your rating appears after your first finished game against a rated level.";
-  return `Your rating: ${inPoints(own.rating, own.low, own.high)}, from ${counted(own.games, "game")} without actions taken back.`;
+  if (!own) return t("Your rating appears after your first finished game against a rated level.");
+  return t(`Your rating: ${inPoints(own.rating, own.low, own.high)}, from ${counted(own.games, "game")} without actions taken back.`);
 }
 
 /**
@@ -125,7 +126,7 @@ function showPicture(holder, text) {
   svg.removeAttribute("height");
   svg.setAttribute("preserveAspectRatio", "xMidYMin slice");
   const shown = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(svg, true)));
-  const letter = rewrite(shown, { seats: [{ name: "You" }, { name: "Easy" }], phase: "", spots: {}, log: [] });
+  const letter = rewrite(shown, { seats: [{ name: t("You") }, { name: t("Easy") }], phase: "", spots: {}, log: [] });
   holder.replaceChildren(shown);
   letter();
 }

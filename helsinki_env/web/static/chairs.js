@@ -2,6 +2,7 @@
 
 import { make } from "./dom.js";
 import { keep, recall } from "./kept.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 /** @typedef {{player: string, name: string}} Sitting */
@@ -38,7 +39,7 @@ export class Chairs {
       return this.#chair(game, seat, player, before[seat]?.name ?? recall(`name.${seat}`, ""));
     });
     this.list.replaceChildren(...seats);
-    this.levels.textContent = game.levels.map((level) => `${level.label}: ${level.says}`).join(". ") + ".";
+    this.levels.textContent = game.levels.map((level) => `${t(level.label)}: ${t(level.says)}`).join(". ") + ".";
     this.#showNames();
   }
 
@@ -78,16 +79,16 @@ export class Chairs {
   #chair({ levels, others, own }, seat, player, name) {
     const who = make(
       "select",
-      { "aria-label": `Player ${seat + 1}` },
-      make("option", { value: HUMAN }, "A person"),
-      make("optgroup", { label: "Levels" }, ...levels.map((one) => make("option", { value: one.player }, `${one.label} (${one.player})`))),
-      make("optgroup", { label: "Other players" }, ...others.map((one) => make("option", { value: one }, one))),
-      ...(own.length ? [make("optgroup", { label: "Players of your own" }, ...own.map((one) => make("option", { value: one.player }, ownLabel(one))))] : []),
+      { "aria-label": t(`Player ${seat + 1}`) },
+      make("option", { value: HUMAN }, t("A person")),
+      make("optgroup", { label: t("Levels") }, ...levels.map((one) => make("option", { value: one.player }, `${t(one.label)} (${one.player})`))),
+      make("optgroup", { label: t("Other players") }, ...others.map((one) => make("option", { value: one }, one))),
+      ...(own.length ? [make("optgroup", { label: t("Players of your own") }, ...own.map((one) => make("option", { value: one.player }, ownLabel(one))))] : []),
     );
     who.value = player;
     if (who.selectedIndex < 0) who.value = levels[0].player;
     who.addEventListener("change", () => this.#showNames());
-    const called = make("input", { "aria-label": `Name of player ${seat + 1}`, maxlength: "40", placeholder: "Your name" });
+    const called = make("input", { "aria-label": t(`Name of player ${seat + 1}`), maxlength: "40", placeholder: t("Your name") });
     called.value = name;
     return make("li", {}, make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat + 1)), who, called);
   }
@@ -104,4 +105,4 @@ export class Chairs {
 }
 
 /** @param {Game["own"][number]} one  Return the label of a user's own player; for a network, it contains the digest. */
-const ownLabel = ({ player, label }) => [label, player.split("@")[1]].filter(Boolean).join(", digest ");
+const ownLabel = ({ player, label }) => [label, player.split("@")[1]].filter(Boolean).join(`, ${t("digest")} `);

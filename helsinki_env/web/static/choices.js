@@ -1,6 +1,7 @@
 /** The legal actions in words, as a list of buttons, each with its own key. */
 
 import { button, make } from "./dom.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 
@@ -37,7 +38,7 @@ export class Choices {
     this.list.replaceChildren(...named.map((one) => this.#item(one)));
     this.places.hidden = placed.length === 0;
     this.places.replaceChildren(
-      make("summary", {}, placed.length === 1 ? "The only position in words" : `All ${placed.length} positions in words`),
+      make("summary", {}, placed.length === 1 ? t("The only position in words") : t(`All ${placed.length} positions in words`)),
       make("ul", { class: "choices" }, ...placed.map((one) => this.#item(one))),
     );
   }

@@ -1,6 +1,7 @@
 /** The clocks of a table, next to the points of the seats. The server measures the time; the page only shows it. */
 
 import { byId, counted, make } from "./dom.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").ClockState} ClockState */
 
@@ -25,8 +26,12 @@ export function clockText(seconds) {
  * @param {string} player  takes the turn after the time
  */
 export function clockRule(seconds, increment, player) {
-  const added = increment ? ` Each turn adds ${counted(increment, "second")}.` : "";
-  return `Each person has ${clockText(seconds)} for the whole game.${added} If your time runs out, the player ${player} takes the rest of your turn. A clock runs only while a page of the table is open.`;
+  return [
+    t(`Each person has ${clockText(seconds)} for the whole game.`),
+    ...(increment ? [t(`Each turn adds ${counted(increment, "second")}.`)] : []),
+    t(`If your time runs out, the player ${player} takes the rest of your turn.`),
+    t("A clock runs only while a page of the table is open."),
+  ].join(" ");
 }
 
 export class Clocks {
@@ -65,14 +70,14 @@ export class Clocks {
       if (left === null) return;
       const shown = item.querySelector(".clock") ?? item.insertBefore(make("span", { class: "clock", role: "timer" }), item.querySelector(".points"));
       shown.textContent = clockText(left);
-      shown.setAttribute("aria-label", `${clockText(left)} left${state.running === seat ? ", to move" : ""}`);
+      shown.setAttribute("aria-label", state.running === seat ? t(`time left: ${clockText(left)}, to move`) : t(`time left: ${clockText(left)}`));
       shown.classList.toggle("running", state.running === seat);
       shown.classList.toggle("low", left < LOW);
     });
     if (state.running === null) return;
     const left = this.#left(state, state.running) ?? 0;
     const low = left < LOW && this.own(state.running);
-    if (low && !this.#said) byId("said").textContent = `${counted(Math.ceil(left), "second")} left.`;
+    if (low && !this.#said) byId("said").textContent = t(`Time left: ${counted(Math.ceil(left), "second")}.`);
     this.#said = low;
     if (left > 0) this.#timer = setTimeout(() => this.show(), 200);
   }

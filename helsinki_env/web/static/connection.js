@@ -1,6 +1,7 @@
 /** The connection to the server, which reconnects after a disconnect or a timeout. */
 
 import { key, token } from "./access.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").FromServer} FromServer */
 /** @typedef {import("./protocol.js").ToServer} ToServer */
@@ -111,7 +112,7 @@ export class Connection {
       this.#refused = true;
       const why = problem instanceof Error ? problem.message : String(problem);
       // The caller does not have this object yet.
-      const message = `Tables need a WebSocket, which this browser cannot open: ${why}`;
+      const message = t(`Tables need a WebSocket, which this browser cannot open: ${why}`);
       queueMicrotask(() => this.does.heard({ type: "refused", message }));
       return;
     }

@@ -1,6 +1,7 @@
 /** Helpers for elements. Text is always inserted as text, never as HTML. */
 
 import { pageOf } from "./access.js";
+import { number, t } from "./language.js";
 
 /**
  * Create an element.
@@ -75,7 +76,7 @@ const LEAVES_WITHIN = 3000;
  * @param {string} noun  in the singular
  */
 export function counted(count, noun) {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /**
@@ -140,10 +141,10 @@ const SHOWN = 25;
 export function fill(list, items) {
   const most = Math.max(SHOWN, Number(list.dataset.shown ?? 0));
   list.replaceChildren(...items.slice(0, most).map((item) => item()));
-  if (!items.length) list.append(make("li", { class: "soft" }, "None yet."));
+  if (!items.length) list.append(make("li", { class: "soft" }, t("None yet.")));
   if (items.length <= most) return;
   const rest = items.length - most;
-  const more = button(`Show ${Math.min(SHOWN, rest)} more (${rest.toLocaleString("en")} left)`, () => {
+  const more = button(t(`Show ${Math.min(SHOWN, rest)} more (${number(rest)} left)`), () => {
     list.dataset.shown = String(most + SHOWN);
     fill(list, items);
     const first = list.children[most]?.querySelector("a, button");
@@ -164,7 +165,7 @@ export function fill(list, items) {
 export async function fillByParts(list, get, item) {
   const { part, total } = await get(0, Math.max(SHOWN, Number(list.dataset.shown ?? 0)));
   list.replaceChildren(...part.map(item));
-  if (!total) list.append(make("li", { class: "soft" }, "None yet."));
+  if (!total) list.append(make("li", { class: "soft" }, t("None yet.")));
   const more = button("", once(async () => {
     const shown = list.children.length - 1;
     try {
@@ -182,7 +183,7 @@ export async function fillByParts(list, get, item) {
   const count = (all) => {
     const shown = list.children.length - 1;
     list.dataset.shown = String(shown);
-    more.textContent = `Show ${Math.min(SHOWN, all - shown)} more (${(all - shown).toLocaleString("en")} left)`;
+    more.textContent = t(`Show ${Math.min(SHOWN, all - shown)} more (${number(all - shown)} left)`);
     more.parentElement?.toggleAttribute("hidden", all <= shown);
   };
   count(total || 1);
@@ -208,7 +209,7 @@ export function byId(id) {
  * @param {string} [id]
  */
 export function complain(problem, id = "error") {
-  const text = problem instanceof Error ? problem.message : String(problem ?? "");
+  const text = t(problem instanceof Error ? problem.message : String(problem ?? ""));
   byId(id).textContent = text;
   byId(id).hidden = !text;
 }

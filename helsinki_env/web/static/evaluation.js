@@ -2,6 +2,7 @@
 
 import { Unreachable, ask } from "./access.js";
 import { byId, counted, make } from "./dom.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").EvaluationProgress} EvaluationProgress */
 
@@ -15,7 +16,7 @@ const bar = /** @type {HTMLProgressElement} */ (byId("progress"));
 /** @param {string} evaluator  name of the evaluator */
 function named(evaluator) {
   const simulations = evaluator.split(":")[1];
-  return simulations ? `Network, ${simulations} simulations` : "Network";
+  return simulations ? t(`Network, ${simulations} simulations`) : t("Network");
 }
 
 export class EvaluationPanel {
@@ -38,7 +39,7 @@ export class EvaluationPanel {
     select.addEventListener("change", () => {
       // The state of the selected evaluator is unknown, so it can be neither started nor stopped.
       this.#running = false;
-      start.textContent = "Evaluate";
+      start.textContent = t("Evaluate");
       start.hidden = true;
       bar.hidden = true;
       byId("state").textContent = "";
@@ -108,14 +109,14 @@ export class EvaluationPanel {
   /** @param {EvaluationProgress} progress */
   #show({ evaluator, state, done, total, problem, judgement }) {
     this.#running = state === "running";
-    start.textContent = this.#running ? "Stop" : done ? "Resume" : "Evaluate";
+    start.textContent = this.#running ? t("Stop") : done ? t("Resume") : t("Evaluate");
     start.hidden = state === "done";
     bar.hidden = !this.#running;
     if (total) bar.max = total;
     if (total) bar.value = done;
     else bar.removeAttribute("value");
-    const far = total ? `${done} of ${counted(total, "action")}` : "Starting …";
-    byId("state").textContent = this.#running ? far : problem;
+    const far = total ? t(`${done} of ${counted(total, "action")}`) : t("Starting …");
+    byId("state").textContent = this.#running ? far : t(problem);
     if (this.#running) return;
     this.shown = judgement ? evaluator : "";
     this.thought(judgement);

@@ -2,6 +2,7 @@
 
 import { byId, make } from "./dom.js";
 import { keep, recall } from "./kept.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Explained} Explained */
 /** @typedef {import("./protocol.js").Box} Box */
@@ -173,5 +174,5 @@ export class Help {
  * @param {Section[]} sections
  */
 export function showSections(holder, sections) {
-  holder.replaceChildren(...sections.map(({ title, text }) => make("section", {}, make("h3", {}, title), make("p", {}, text))));
+  holder.replaceChildren(...sections.map(({ title, text }) => make("section", {}, make("h3", {}, t(title)), make("p", {}, t(text)))));
 }

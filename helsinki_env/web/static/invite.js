@@ -3,6 +3,7 @@
 import { addressOf, ask, networkAddress } from "./access.js";
 import { button, byId, make, makeSvg } from "./dom.js";
 import { keep, keeps, recall } from "./kept.js";
+import { t } from "./language.js";
 
 /** @typedef {{seat: number, name: string, link: string}} Link */
 
@@ -76,21 +77,21 @@ export async function showLinks(section, links) {
     const address = addressOf(link, network || location.origin);
     const open = make("a", { href: address, target: "_blank" }, address);
     const note = make("span", { class: "soft", role: "status" });
-    const copy = button("Copy", async () => {
+    const copy = button(t("Copy"), async () => {
       const copied = await copyText(address, open);
-      copy.textContent = copied ? "Copied" : "Copy";
-      note.textContent = copied ? "" : "This browser does not allow copying. The link is selected: copy it with the menu or the keyboard.";
+      copy.textContent = copied ? t("Copied") : t("Copy");
+      note.textContent = copied ? "" : t("This browser does not allow copying. The link is selected: copy it with the menu or the keyboard.");
     });
-    const item = make("li", {}, make("div", {}, make("b", { class: "name" }, name), make("div", {}, open), note), copy);
-    if (network) qrCode(address, `QR code of the link of ${name}`).then((code) => item.append(code), (problem) => (note.textContent = problem.message));
+    const item = make("li", {}, make("div", {}, make("b", { class: "name" }, t(name)), make("div", {}, open), note), copy);
+    if (network) qrCode(address, t(`QR code of the link of ${name}`)).then((code) => item.append(code), (problem) => (note.textContent = t(problem.message)));
     return item;
   });
-  const title = make("h2", { id: "links-title", tabindex: "-1" }, "Links for the seats");
+  const title = make("h2", { id: "links-title", tabindex: "-1" }, t("Links for the seats"));
   const where = keeps
-    ? 'Each link gives control of its seat. To see the links again in this browser, click "Links" in the list of tables, or "Invite" at the table.'
-    : "Each link gives control of its seat. Copy the links now: this browser stores nothing, so you cannot see them again.";
-  const scan = network ? " Another device in the same network can scan the code." : "";
-  const here = `These links work on this machine only, because the server listens at ${location.host}. For other devices, start it with --host and the address of this machine.`;
+    ? t('Each link gives control of its seat. To see the links again in this browser, click "Links" in the list of tables, or "Invite" at the table.')
+    : t("Each link gives control of its seat. Copy the links now: this browser stores nothing, so you cannot see them again.");
+  const scan = network ? ` ${t("Another device in the same network can scan the code.")}` : "";
+  const here = t(`These links work on this machine only, because the server listens at ${location.host}. For other devices, start it with --host and the address of this machine.`);
   const warning = network ? [] : [make("p", { class: "note" }, here)];
   section.replaceChildren(title, ...warning, make("p", {}, where + scan), make("ul", { class: "tables links" }, ...items));
   section.hidden = false;

@@ -2,6 +2,7 @@
 
 import { button, byId, make } from "./dom.js";
 import { keep, recall } from "./kept.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Lesson} Script */
@@ -70,9 +71,9 @@ export class Lesson {
     const done = this.#done(view);
     const step = this.#step(view);
     const over = done >= steps.length || view.done || (view.decisions.length > 0 && !step);
-    const text = over ? end : (step?.text ?? "The opponent acts. Its actions are in the game log.");
-    const count = over ? "" : `Step ${Math.min(done + 1, steps.length)} of ${steps.length}`;
-    const leave = button(over ? "Play on" : "Leave the lesson", () => this.#leave());
+    const text = over ? end : (step?.text ?? t("The opponent acts. Its actions are in the game log."));
+    const count = over ? "" : t(`Step ${Math.min(done + 1, steps.length)} of ${steps.length}`);
+    const leave = button(over ? t("Play on") : t("Leave the lesson"), () => this.#leave());
     this.box.replaceChildren(make("p", { class: "told" }, text), make("div", { class: "row" }, make("span", { class: "soft" }, count), leave));
   }
 

@@ -1,6 +1,8 @@
 /** Text in the picture: names instead of seat numbers, and words instead of notation. */
 
 import { makeSvg } from "./dom.js";
+import { spotAt } from "./help.js";
+import { language, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
 /** @typedef {{seats: {name: string}[], phase: string, spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  The part of a view that is used here. */
@@ -35,15 +37,33 @@ export function rewrite(svg, view) {
     part.removeAttribute("aria-label");
     if (!(part instanceof SVGPathElement)) continue;
     if (part.getAttribute("stroke") === FAINT) part.setAttribute("stroke", SOFT);
-    if (/\bPlayer \d/.test(label)) later.push(() => write(part, withNames(label, view).replace(/^You \(you\)/, "You:")));
-    else if (/^\d$/.test(label) && isToken(part)) later.push(() => write(part, String(Number(label) + 1), "middle"));
+    const words = t(label);
+    if (/\bPlayer \d/.test(label)) later.push(() => write(part, playerText(label, view)));
+    else if (/^\d$/.test(label) && isToken(part)) later.push(() => write(part, String(Number(label) + 1), "middle", 3));
     else if (label === "Last:") later.push(...lastAction(part, view));
-    else if (/^points, \d+ end the game/.test(label)) later.push(() => write(part, label.replace(/^points, (\d+) end/, "$1 points end"), "", 1.1));
+    else if (/^points, \d+ end the game/.test(label)) later.push(() => write(part, t(label.replace(/^points, (\d+) end/, "$1 points end")), "", 1.1));
     else if (label === view.phase) removePill(part);
+    else if (words !== label) later.push(() => write(part, words, part.closest('[data-part="action"]') ? "middle" : "", 1.1, freeWidth(part, view)));
   }
+  for (const title of svg.querySelectorAll("title")) title.textContent = t(withNames(title.textContent ?? "", view));
   const described = svg.querySelector("desc");
-  if (described) described.textContent = withNames(described.textContent ?? "", view);
+  if (described && language === "en") described.textContent = withNames(described.textContent ?? "", view);
+  else described?.remove(); // its sentences are English; the lists of the page have most of their facts
   return () => later.forEach((does) => does());
+}
+
+/**
+ * Return a text that begins with a player, such as "Player 0 (you) draws or builds", with the name at the table.
+ *
+ * @param {string} label
+ * @param {View} view
+ */
+function playerText(label, view) {
+  const [, who, you, does] = /^(Player \d)( \(you\))?(?: (.*))?$/.exec(label) ?? [];
+  if (!who) return t(withNames(label, view));
+  const name = withNames(who, view);
+  const mark = !you ? "" : name === t("You") ? ":" : ` (${t("you")})`;
+  return `${name}${mark}${does ? ` ${t(does)}` : ""}`;
 }
 
 /** @param {Element} path  Return whether the number is on a token. */
@@ -61,6 +81,7 @@ function isToken(path) {
 function* lastAction(title, view) {
   const notation = title.nextElementSibling;
   const last = view.log.at(-1);
+  if (language !== "en") yield () => write(title, t("Last:"));
   if (!(notation instanceof SVGPathElement) || !last) return;
   yield () => write(notation, `${view.seats[last.seat].name} ${last.words}`, "", 0, room(view.spots.now, notation) || 560);
 }
@@ -76,6 +97,20 @@ function room(box, path) {
   return box && matrix ? (box[0] + box[2] - 16 - matrix.e) / matrix.a : 0;
 }
 
+/**
+ * Return the width that a translated text may have in the box of an action or ability, in units of the lettering, or 0.
+ *
+ * @param {SVGPathElement} path
+ * @param {View} view
+ */
+function freeWidth(path, { spots }) {
+  const matrix = path.transform.baseVal.consolidate()?.matrix;
+  const spot = matrix && spotAt(spots, matrix.e, matrix.f);
+  if (!matrix || !spot || !/^(now|action|ability)\b/.test(spot)) return 0;
+  const [x, , width] = spots[spot];
+  return (spot.startsWith("action") ? width - 6 : x + width - 30 - matrix.e) / matrix.a;
+}
+
 /** @param {SVGPathElement} path  Remove the name of a phase and the pill around it. */
 function removePill(path) {
   if (path.previousElementSibling?.localName === "rect") path.previousElementSibling.remove();
@@ -89,7 +124,7 @@ function removePill(path) {
  * @param {string} words
  * @param {string} [anchor]  "middle" centers the text at the lettering
  * @param {number} [stretch]  how much wider than the lettering the text may be; 0: as wide as `most`
- * @param {number} [most]  the width, 0: any
+ * @param {number} [most]  the width, 0: any; with a stretch, the text may always be as wide as this
  */
 function write(path, words, anchor = "", stretch = 1.05, most = 0) {
   const { x, width } = path.getBBox();
@@ -100,10 +135,10 @@ function write(path, words, anchor = "", stretch = 1.05, most = 0) {
   if (anchor) text.setAttribute("text-anchor", anchor);
   text.textContent = words;
   path.replaceWith(text);
-  const allowed = stretch ? width * stretch : most;
-  if (anchor || !allowed || text.getComputedTextLength() <= allowed) return;
+  const allowed = stretch ? Math.max(width * stretch, most) : most;
+  if (!allowed || text.getComputedTextLength() <= allowed) return;
   if (!stretch) return shorten(text, words, allowed);
-  text.setAttribute("textLength", String(width));
+  text.setAttribute("textLength", String(allowed));
   text.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }
 

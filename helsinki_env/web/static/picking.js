@@ -1,5 +1,7 @@
 /** State of the selection of several cards or roofs in any order. This module does not draw. */
 
+import { t } from "./language.js";
+
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Item} Item */
 /** @typedef {import("./protocol.js").Selection} Selection */
@@ -116,13 +118,13 @@ export class Picking {
    */
   #why(id) {
     const item = this.#item(id);
-    if (!this.#selection || !item) return "You cannot select this now.";
-    const back = "Click a selected item again to remove it.";
-    if (this.complete) return `${this.wanted} of ${this.wanted} are selected. ${back}`;
-    if (this.times(id) === item.most) return `There are no more of this kind. ${back}`;
+    if (!this.#selection || !item) return t("You cannot select this now.");
+    const back = t("Click a selected item again to remove it.");
+    if (this.complete) return t(`${this.wanted} of ${this.wanted} are selected. ${back}`);
+    if (this.times(id) === item.most) return t(`There are no more of this kind. ${back}`);
     const alike = this.#chosen.filter((one) => this.#item(one)?.part === item.part).length;
-    if (alike === this.#selection.counts[item.part]) return `You cannot select more of these. ${back}`;
+    if (alike === this.#selection.counts[item.part]) return t(`You cannot select more of these. ${back}`);
     const parted = this.#selection.pairs && this.#chosen.some((one) => !this.#pair(one, id));
-    return parted ? `You cannot combine these two. ${back}` : "";
+    return parted ? t(`You cannot combine these two. ${back}`) : "";
   }
 }

@@ -4,6 +4,7 @@ import { ask, networkAddress } from "./access.js";
 import { Chairs } from "./chairs.js";
 import { byId, complain, counted, goTo, once, whenSent } from "./dom.js";
 import { keepLinks, showLinks } from "./invite.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 
@@ -28,7 +29,7 @@ export async function playOn(record, game, players, decisions, seat) {
   /** @type {Game[]} */
   const games = await ask("GET", "/api/games");
   const played = games.find((one) => one.name === game);
-  if (!played) throw new Error(`${game} cannot be played in a browser`);
+  if (!played) throw new Error(t(`${game} cannot be played in a browser`));
   const { levels, others, own } = played;
   const known = [...[...levels, ...own].map((one) => one.player), ...others];
   const fallback = levels[Math.min(1, levels.length - 1)].player;
@@ -36,7 +37,7 @@ export async function playOn(record, game, players, decisions, seat) {
     player: i === seat ? "human" : known.includes(player) ? player : fallback,
     name: "",
   }));
-  byId("seats-title").textContent = decisions ? `Continue after ${counted(decisions, "action")}` : "Continue from here";
+  byId("seats-title").textContent = decisions ? t(`Continue after ${counted(decisions, "action")}`) : t("Continue from here");
   chairs.show(played, players.length, sitting);
   refuse(null);
   byId("new").hidden = false;

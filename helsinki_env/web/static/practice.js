@@ -2,6 +2,7 @@
 
 import { ask } from "./access.js";
 import { button, byId, counted, make } from "./dom.js";
+import { percent, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Graded} Graded */
@@ -12,10 +13,10 @@ import { button, byId, counted, make } from "./dom.js";
 const AGAIN = 1500;
 
 /** @param {number} part */
-const lossOf = (part) => `${Math.max(1, Math.round(100 * part))}%`;
+const lossOf = (part) => percent(Math.max(0.01, part));
 
 /** @param {number} days  Describe in words when an exercise is repeated. */
-const later = (days) => (days < 0.5 ? "in ten minutes" : `in ${counted(Math.round(days), "day")}`);
+const later = (days) => (days < 0.5 ? t("in ten minutes") : t(`in ${counted(Math.round(days), "day")}`));
 
 export class Practice {
   /** @type {State | null} */
@@ -38,34 +39,37 @@ export class Practice {
   heard(state) {
     this.#state = state;
     const { kind, exercise, due, total, left } = state;
-    byId("title").textContent = kind === "puzzles" ? "Puzzles" : "Practice";
+    byId("title").textContent = kind === "puzzles" ? t("Puzzles") : t("Practice");
     document.body.classList.toggle("idle", !exercise);
     this.box.className = "lesson sheet";
     this.box.hidden = false;
     if (!exercise) return this.#none(state);
-    const which = kind === "puzzles" ? `${exercise.title} of ${total}` : `${counted(due, "position")} due of ${total}`;
-    const again = exercise.seen ? ` You have seen it ${counted(exercise.seen, "time")}.` : "";
-    const from = kind === "puzzles" ? "" : `From your game: ${exercise.title}.${again}`;
+    const which = kind === "puzzles" ? t(`${exercise.title} of ${total}`) : t(`${counted(due, "position")} due of ${total}`);
+    const again = exercise.seen ? ` ${t(`You have seen it ${counted(exercise.seen, "time")}.`)}` : "";
+    const from = kind === "puzzles" ? "" : t(`From your game: ${exercise.title}.`) + again;
     this.box.replaceChildren(
-      make("p", { class: "told" }, "Find the best action. It is not the obvious one."),
-      make("div", { class: "row" }, make("span", { class: "soft" }, [which, from].filter(Boolean).join(". ")), this.#next("Skip")),
+      make("p", { class: "told" }, t("Find the best action. It is not the obvious one.")),
+      make("div", { class: "row" }, make("span", { class: "soft" }, [which, from].filter(Boolean).join(". ")), this.#next(t("Skip"), "")),
     );
-    if (left) this.box.append(make("p", { class: "soft" }, `${counted(left, "finished game")} to examine.`));
+    if (left) this.box.append(make("p", { class: "soft" }, t(`${counted(left, "finished game")} to examine.`)));
   }
 
-  /** @param {string} text */
-  #next(text) {
-    return button(text, () => this.send({ type: "next" }), { class: text === "Skip" ? "" : "main" });
+  /**
+   * @param {string} text
+   * @param {string} [kind]
+   */
+  #next(text, kind = "main") {
+    return button(text, () => this.send({ type: "next" }), { class: kind });
   }
 
   /** @param {State} state */
   #none({ kind, total, left }) {
-    const waits = left ? `${counted(left, "finished game")} to examine …` : "";
-    const planned = total ? `${counted(total, "position")} will come again later.` : "Finish a game: positions in which you missed a better action are asked here.";
-    const links = [make("a", { href: "/", class: "button" }, "Start page")];
-    if (kind !== "puzzles") links.push(make("a", { href: "/puzzles", class: "button" }, "Puzzles"));
+    const waits = left ? t(`${counted(left, "finished game")} to examine …`) : "";
+    const planned = total ? t(`${counted(total, "position")} will come again later.`) : t("Finish a game: positions in which you missed a better action are asked here.");
+    const links = [make("a", { href: "/", class: "button" }, t("Start page"))];
+    if (kind !== "puzzles") links.push(make("a", { href: "/puzzles", class: "button" }, t("Puzzles")));
     this.box.replaceChildren(
-      make("h2", {}, kind === "puzzles" ? "All puzzles are done" : "No position is due now"),
+      make("h2", {}, kind === "puzzles" ? t("All puzzles are done") : t("No position is due now")),
       make("p", {}, kind === "puzzles" ? "" : waits || planned),
       make("div", { class: "row" }, ...links),
     );
@@ -75,16 +79,16 @@ export class Practice {
   /** @param {Graded} graded  Show the grade of an answer. */
   graded(graded) {
     const { good, regret, words, played, same, win, why, days } = graded;
-    const head = good ? "Correct." : `This loses ${lossOf(regret)} of the win probability.`;
-    const lines = [good && regret < 0.001 ? "It is the best action." : `The best action: ${words} (${lossOf(win)} to win).`, why];
-    if (!same && played && this.#state?.kind === "practice") lines.push(`In the game you chose: ${played}.`);
-    if (same && !good) lines.push("It is what you chose in the game.");
-    if (days) lines.push(`It comes again ${later(days)}.`);
+    const head = good ? t("Correct.") : t(`This loses ${lossOf(regret)} of the win probability.`);
+    const lines = [good && regret < 0.001 ? t("It is the best action.") : t(`The best action: ${words} (${lossOf(win)} to win).`), why];
+    if (!same && played && this.#state?.kind === "practice") lines.push(t(`In the game you chose: ${played}.`));
+    if (same && !good) lines.push(t("It is what you chose in the game."));
+    if (days) lines.push(t(`It comes again ${later(days)}.`));
     this.box.className = `lesson sheet ${good ? "good" : "bad"}`;
-    const next = this.#next("Next position");
+    const next = this.#next(t("Next position"));
     this.box.replaceChildren(
       make("p", { class: "told" }, make("b", {}, head), " ", lines.filter(Boolean).join(" ")),
-      make("div", { class: "row" }, make("span", { class: "soft" }, "Other actions can be tried; only the first answer counts."), next),
+      make("div", { class: "row" }, make("span", { class: "soft" }, t("Other actions can be tried; only the first answer counts.")), next),
     );
     next.focus({ preventScroll: true });
     this.shown(graded);
@@ -99,19 +103,21 @@ export class Practice {
 export async function showPracticeCard(section) {
   const { due, total, left, puzzles } = await ask("GET", "/api/practice");
   const about = due
-    ? `${counted(due, "position")} from your games ${due === 1 ? "is" : "are"} due.`
+    ? due === 1
+      ? t("1 position from your games is due.")
+      : t(`${counted(due, "position")} from your games are due.`)
     : total
-      ? "No position is due now."
-      : "Positions in which you missed a better action are asked again, at growing intervals.";
-  const examined = left ? ` ${counted(left, "finished game")} to examine.` : "";
+      ? t("No position is due now.")
+      : t("Positions in which you missed a better action are asked again, at growing intervals.");
+  const examined = left ? ` ${t(`${counted(left, "finished game")} to examine.`)}` : "";
   section.replaceChildren(
-    make("h2", { id: "practice-title" }, "Practice"),
+    make("h2", { id: "practice-title" }, t("Practice")),
     make("p", { class: "soft" }, about + examined),
     make(
       "div",
       { class: "row" },
-      make("a", { href: "/practice", class: due ? "button main" : "button" }, "Learn from your mistakes"),
-      make("a", { href: "/puzzles", class: "button" }, counted(puzzles, "puzzle")),
+      make("a", { href: "/practice", class: due ? "button main" : "button" }, t("Learn from your mistakes")),
+      make("a", { href: "/puzzles", class: "button" }, t(counted(puzzles, "puzzle"))),
     ),
   );
 }

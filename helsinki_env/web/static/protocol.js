@@ -44,6 +44,7 @@
  * @property {number} number
  * @property {number} seat
  * @property {string} words
+ * @property {string} [english]  The untranslated words.
  * @property {number} turn
  *
  * @typedef {object} View  The view of a table.

@@ -1,6 +1,7 @@
 /** A confirmation dialog. It overlays the page, so nothing moves under the pointer when it opens. */
 
 import { button, make } from "./dom.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").View} View */
@@ -50,10 +51,10 @@ export class Question {
    */
   ask(about, words, does, stands = () => false) {
     this.#open = { about, yes: does, stands, by: pressed, at: performance.now() };
-    const sure = button("Yes", () => this.yes(), { class: "main" });
-    sure.append(" ", make("kbd", { "aria-hidden": "true" }, "Enter"));
-    const no = button("No", () => this.drop());
-    no.append(" ", make("kbd", { "aria-hidden": "true" }, "Esc"));
+    const sure = button(t("Yes"), () => this.yes(), { class: "main" });
+    sure.append(" ", make("kbd", { "aria-hidden": "true" }, t("Enter")));
+    const no = button(t("No"), () => this.drop());
+    no.append(" ", make("kbd", { "aria-hidden": "true" }, t("Esc")));
     this.box.replaceChildren(make("p", {}, words), make("div", { class: "row" }, sure, no));
     this.box.hidden = false;
     sure.focus({ preventScroll: true });

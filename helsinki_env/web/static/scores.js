@@ -1,6 +1,7 @@
 /** The score sheet: the points of every seat by category. */
 
 import { make } from "./dom.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").View} View */
 
@@ -31,7 +32,7 @@ export function showSheet(table, view) {
   const total = make(
     "tr",
     { class: view.done ? "total counted" : "total" },
-    make("th", { scope: "row" }, "Total"),
+    make("th", { scope: "row" }, t("Total")),
     ...view.seats.map((chair) => make("td", { class: "strong" }, String(chair.score))),
   );
   total.style.setProperty("--turn", String(labels.size));

@@ -1,6 +1,7 @@
 /** Form fields for the options of a game. */
 
 import { make } from "./dom.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Game["options"][number]} Option */
 
@@ -17,23 +18,23 @@ export function fieldsOf(options) {
 /** @param {Option} option */
 function flag(option) {
   const box = make("input", { type: "checkbox", name: `option ${option.name}` });
-  return make("label", { title: option.says }, box, ` ${option.label} `, make("span", { class: "soft" }, option.says));
+  return make("label", { title: t(option.says) }, box, ` ${t(option.label)} `, make("span", { class: "soft" }, t(option.says)));
 }
 
 /** @param {Option} option */
 function several(option) {
   const boxes = option.choices.map((choice) => {
     const box = make("input", { type: "checkbox", name: `option ${option.name}`, value: choice });
-    return make("label", {}, box, ` ${choice.replaceAll("_", " ")}`);
+    return make("label", {}, box, ` ${t(choice.replaceAll("_", " "))}`);
   });
   const inside = make("div", { class: "several" }, ...boxes);
-  return make("details", {}, make("summary", {}, `${option.label}: ${option.says}`), inside);
+  return make("details", {}, make("summary", {}, `${t(option.label)}: ${t(option.says)}`), inside);
 }
 
 /** @param {Option} option */
 function one(option) {
-  const choices = option.choices.map((choice) => make("option", { value: choice }, choice.replaceAll("_", " ")));
-  return make("label", { title: option.says }, `${option.label} `, make("select", { name: `option ${option.name}` }, ...choices));
+  const choices = option.choices.map((choice) => make("option", { value: choice }, t(choice.replaceAll("_", " "))));
+  return make("label", { title: t(option.says) }, `${t(option.label)} `, make("select", { name: `option ${option.name}` }, ...choices));
 }
 
 /**

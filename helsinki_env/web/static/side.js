@@ -1,11 +1,12 @@
 /** The side panel: the players, the actions of this turn, and the log. */
 
 import { button, make, showItems } from "./dom.js";
+import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").View} View */
 /** @typedef {import("./protocol.js").Taken} Taken */
 
-const RANKS = ["1st", "2nd", "3rd", "4th"];
+const RANKS = [t("1st"), t("2nd"), t("3rd"), t("4th")];
 
 /**
  * Show the seats with their points, and their ranks once the game is over.
@@ -21,12 +22,12 @@ export function showSeats(list, view, before) {
         make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat + 1)),
         make("span", { class: "name", title: chair.human ? null : chair.player }, chair.name),
       ];
-      if (view.mine.includes(seat) && view.mine.length === 1) who.push(make("span", { class: "pill" }, "you"));
-      if (chair.to_move) who.push(make("span", { class: "pill gold" }, "to move"));
+      if (view.mine.includes(seat) && view.mine.length === 1) who.push(make("span", { class: "pill" }, t("you")));
+      if (chair.to_move) who.push(make("span", { class: "pill gold" }, t("to move")));
       if (view.done) who.push(make("span", { class: "pill gold" }, RANKS[chair.place]));
       const won = before && before.number < view.number ? chair.score - before.seats[seat].score : 0;
       if (won) who.push(make("span", { class: "pill won" }, won > 0 ? `+${won}` : String(won)));
-      const points = make("span", { class: "points" }, make("b", {}, String(chair.score)), chair.score === 1 ? " point" : " points");
+      const points = make("span", { class: "points" }, make("b", {}, String(chair.score)), " ", chair.score === 1 ? t("point") : t("points"));
       return make("li", { class: chair.to_move ? "active" : null }, ...who, points);
     }),
   );
@@ -44,8 +45,8 @@ export function showTurn(list, view, undo) {
     const free = view.undo !== null && one.number >= view.undo;
     const item = () => {
       const inside = free
-        ? button(one.words, () => undo(one.number), { title: `Undo back to before "${one.words}"` })
-        : make("span", { title: "Hidden cards were revealed since, so this cannot be undone" }, one.words);
+        ? button(one.words, () => undo(one.number), { title: t(`Undo back to before "${one.words}"`) })
+        : make("span", { title: t("Hidden cards were revealed since, so this cannot be undone") }, one.words);
       return make("li", { class: free ? "free" : null }, inside);
     };
     return { key: JSON.stringify([one, free]), item };
@@ -81,8 +82,8 @@ export function showLog(list, view, takeBack) {
         make("span", {}, make("b", {}, chair.name), " ", turn.map((one) => one.words).join("; "), "."),
       );
       if (first) {
-        const name = `Take back: return to before ${chair.name} ${first.words}`;
-        entry.append(button("Take back", () => takeBack(first), { class: "small", "aria-label": name }));
+        const name = t(`Take back: return to before ${chair.name} ${first.words}`);
+        entry.append(button(t("Take back"), () => takeBack(first), { class: "small", "aria-label": name }));
       }
       return entry;
     };

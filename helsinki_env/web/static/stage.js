@@ -1,6 +1,7 @@
 /** The picture of the table, with clickable spots and the tile being placed as an overlay. */
 
 import { makeSvg } from "./dom.js";
+import { t } from "./language.js";
 import { TOKENS, rewrite } from "./lettering.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
@@ -129,7 +130,7 @@ export class Stage {
     const group = makeSvg("g", { class: "spot", "data-kind": kinds.size === 1 ? meant[0].kind : "several" });
     group.dataset.ids = meant.map((one) => one.id).join(" ");
     const title = makeSvg("title");
-    title.textContent = meant.length === 1 ? meant[0].words : `${meant.length} actions`;
+    title.textContent = meant.length === 1 ? meant[0].words : t(`${meant.length} actions`);
     group.append(title, makeSvg("rect", { class: "rim", x: x + 1, y: y + 1, width: width - 2, height: height - 2, rx: 7 }));
     group.append(makeSvg("rect", { class: "light", x: x + 1, y: y + 1, width: width - 2, height: height - 2, rx: 7 }));
     group.append(makeSvg("text", { class: "mark", x: x + width / 2, y: y + height / 2 }));
@@ -338,7 +339,8 @@ export class Stage {
     const tokens = new Map([...svg.querySelectorAll('[data-part="senate"] circle')].flatMap((one) => placeOf(one)));
     const before = this.#tokens;
     this.#tokens = tokens;
-    const words = view.log.at(-1)?.words ?? "";
+    const last = view.log.at(-1);
+    const words = last?.english ?? last?.words ?? "";
     if (quiet || !svg.animate || globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches) return;
     for (const [fill, { x, y, element }] of tokens) {
       const old = before.get(fill);

@@ -1,6 +1,7 @@
 /** The state of a tournament as text, tables and a chart of ratings. */
 
 import { counted, make, makeSvg } from "./dom.js";
+import { locale, number, percent, t } from "./language.js";
 
 /**
  * @typedef {object} Progress  The progress of a tournament.
@@ -54,17 +55,21 @@ import { counted, make, makeSvg } from "./dom.js";
  * @property {{player: string, score: number, place: number}[]} seats
  */
 
-const STATES = { waiting: "Waiting", playing: "Playing", stopped: "Stopped", finished: "Finished", closed: "Closed" };
-
-/** @param {number} value */
-const whole = (value) => value.toLocaleString("en");
+const STATES = { waiting: t("Waiting"), playing: t("Playing"), stopped: t("Stopped"), finished: t("Finished"), closed: t("Closed") };
 
 /** @param {number} share */
-function percent(share) {
-  const value = 100 * share;
-  if (value > 0 && value < 0.5) return "<1%";
-  return value < 100 && value > 99.5 ? ">99%" : `${value.toFixed(0)}%`;
+function rate(share) {
+  if (share > 0 && share < 0.005) return `<${percent(0.01)}`;
+  return share < 1 && share > 0.995 ? `>${percent(0.99)}` : percent(share);
 }
+
+/**
+ * Format a number with digits after the decimal point.
+ *
+ * @param {number} value
+ * @param {number} digits
+ */
+const decimal = (value, digits) => value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
 /** @param {number} value */
 const signed = (value) => value.toFixed(0).replace(/^-0$/, "0").replace("-", "−");
@@ -86,7 +91,7 @@ export function duration(seconds) {
  * @param {Progress} one
  */
 export function progressText(one) {
-  return `${STATES[one.state].toLowerCase()}, ${whole(one.done)} of ${counted(one.games, "game")}`;
+  return `${STATES[one.state].toLowerCase()}, ${t(`${number(one.done)} of ${counted(one.games, "game")}`)}`;
 }
 
 /**
@@ -95,7 +100,7 @@ export function progressText(one) {
  * @param {Progress} one
  */
 export function stateOf(one) {
-  if (one.state === "waiting") return `Waiting: at most ${counted(one.at_once, "tournament")} at a time`;
+  if (one.state === "waiting") return t(`Waiting: at most ${counted(one.at_once, "tournament")} at a time`);
   return STATES[one.state];
 }
 
@@ -105,19 +110,19 @@ export function stateOf(one) {
  * @param {Figures} figures
  */
 export function standingsTable(figures) {
-  const heads = ["", "Player", "Rating", "95% CI", "Win rate", "95% CI", "Mean points", "Mean rank", "Games"];
+  const heads = ["", t("Player"), t("Rating"), t("95% CI"), t("Win rate"), t("95% CI"), t("Mean points"), t("Mean rank"), t("Games")];
   const rows = figures.players.map((one, rank) => {
     const zero = one.player === figures.reference;
-    const interval = zero ? "reference" : one.low === null || one.high === null ? "–" : `${signed(one.low)} to ${signed(one.high)}`;
-    const shares = one.win_share_low === null || one.win_share_high === null ? "–" : `${percent(one.win_share_low)} to ${percent(one.win_share_high)}`;
+    const interval = zero ? t("reference") : one.low === null || one.high === null ? "–" : t(`${signed(one.low)} to ${signed(one.high)}`);
+    const shares = one.win_share_low === null || one.win_share_high === null ? "–" : t(`${rate(one.win_share_low)} to ${rate(one.win_share_high)}`);
     const cells = [
       one.rating === null ? "–" : signed(one.rating),
       interval,
-      percent(one.win_share),
+      rate(one.win_share),
       shares,
-      one.mean_points.toFixed(1),
-      one.mean_place.toFixed(2),
-      whole(one.games),
+      decimal(one.mean_points, 1),
+      decimal(one.mean_place, 2),
+      number(one.games),
     ];
     return make(
       "tr",
@@ -149,9 +154,9 @@ export function pairsTable(figures) {
 /** @param {Pair | undefined} pair */
 function pairCell(pair) {
   if (!pair || pair.ahead === null) return make("td", { class: "none" }, "·");
-  const cell = make("td", {}, percent(pair.ahead));
+  const cell = make("td", {}, rate(pair.ahead));
   if (pair.low !== null && pair.high !== null) {
-    cell.title = `${pair.player} ahead of ${pair.opponent}: ${percent(pair.low)} to ${percent(pair.high)} in ${counted(pair.games, "game")}`;
+    cell.title = t(`${pair.player} ahead of ${pair.opponent}: ${rate(pair.low)} to ${rate(pair.high)} in ${counted(pair.games, "game")}`);
   }
   // Blue above one half, orange below: color-blind users can distinguish them.
   const strength = Math.abs(pair.ahead - 0.5) * 0.9;
@@ -179,7 +184,7 @@ export function ratingsChart(players, width) {
   /** @param {number} elo */
   const x = (elo) => left + 8 + ((elo - low) / span) * (right - left - 8);
   const chart = makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
-  chart.append(titled("Ratings with 95% confidence intervals; the table below has the numbers"));
+  chart.append(titled(t("Ratings with 95% confidence intervals; the table below has the numbers")));
   for (const tick of ticks(low, high, Math.max(2, (right - left) / 90))) {
     chart.append(makeSvg("line", { x1: x(tick), x2: x(tick), y1: 0, y2: height - FOOT + 4, class: tick === 0 ? "zero" : "grid" }));
     chart.append(written(signed(tick), { x: x(tick), y: height - 6, class: "tick" }));

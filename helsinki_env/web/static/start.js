@@ -9,6 +9,7 @@ import { clockRule } from "./clocks.js";
 import { button, byId, complain, counted, fillByParts, goTo, make, once, whenSent } from "./dom.js";
 import { keepLinks, keptLinks, showLinks } from "./invite.js";
 import { KEEPS_NOTHING, keeps } from "./kept.js";
+import { date, t } from "./language.js";
 import { showPracticeCard } from "./practice.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 
@@ -46,7 +47,7 @@ const increment = /** @type {HTMLInputElement} */ (byId("increment"));
 
 /** Return the clock settings in the form, or null if there are none. */
 function clock() {
-  if (minutes.validity.badInput || increment.validity.badInput) throw new Error("Clock: expected a number of minutes and a number of seconds");
+  if (minutes.validity.badInput || increment.validity.badInput) throw new Error(t("Clock: expected a number of minutes and a number of seconds"));
   return minutes.value ? { minutes: Number(minutes.value), increment: Number(increment.value) } : null;
 }
 
@@ -61,7 +62,7 @@ function order() {
   const options = { ...chosenOf(chosen().options, data), ...board.options };
   const seed = /** @type {HTMLInputElement} */ (byId("seed")).value.trim();
   const title = /** @type {HTMLInputElement} */ (byId("title")).value;
-  if (!/^\d{0,15}$/.test(seed)) throw new Error("Seed: expected a whole number of up to 15 digits, or nothing for a random seed");
+  if (!/^\d{0,15}$/.test(seed)) throw new Error(t("Seed: expected a whole number of up to 15 digits, or nothing for a random seed"));
   const wanted = { game: game.value, title, ...chairs.order(), options, seed: seed ? Number(seed) : null };
   return { ...wanted, clock: clock() };
 }
@@ -98,12 +99,13 @@ async function showTables() {
 
 /** @param {Listed} one */
 function item(one) {
-  const who = one.seats.map((seat) => seat.name).join(", ");
+  const who = one.seats.map((seat) => t(seat.name)).join(", ");
   const title = games.find((known) => known.name === one.game)?.title ?? one.game;
-  const name = one.title || `${title}: ${who}`;
-  const about = `${title}, ${one.over ? "finished after " : ""}${counted(one.decisions, "action")}, ${new Date(1000 * one.made).toLocaleString()}`;
+  const name = t(one.title) || `${title}: ${who}`;
+  const length = counted(one.decisions, "action");
+  const about = `${title}, ${one.over ? t(`finished after ${length}`) : t(length)}, ${date(one.made)}`;
   const forget = async () => {
-    if (!confirm(`Delete the table "${name}"?`)) return;
+    if (!confirm(t(`Delete the table "${name}"?`))) return;
     try {
       await ask("DELETE", `/api/tables/${one.table}`);
       keepLinks(one.table, []);
@@ -112,18 +114,18 @@ function item(one) {
     }
     await showTables().catch(complain);
   };
-  const remove = button("Delete", once(forget), { "aria-label": `Delete the table ${name}` });
-  const open = one.links ? make("b", { title: "Open it with the link of your seat" }, name) : make("a", { href: `/tables/${one.table}` }, name);
-  const apart = one.over ? [analyzeButton(one.table, complain, "Analyze", `Analyze the game ${name}`)] : [];
+  const remove = button(t("Delete"), once(forget), { "aria-label": t(`Delete the table ${name}`) });
+  const open = one.links ? make("b", { title: t("Open it with the link of your seat") }, name) : make("a", { href: `/tables/${one.table}` }, name);
+  const apart = one.over ? [analyzeButton(one.table, complain, t("Analyze"), t(`Analyze the game ${name}`))] : [];
   const links = keptLinks(one.table);
   const again = () => showLinks(byId("links"), links).catch(complain);
-  if (links.length) apart.unshift(button("Links", again, { "aria-label": `Show the links of the table ${name}` }));
+  if (links.length) apart.unshift(button(t("Links"), again, { "aria-label": t(`Show the links of the table ${name}`) }));
   const words = make("div", {}, open, make("div", { class: "soft" }, one.title ? `${about}: ${who}` : about));
   return make("li", {}, words, make("div", { class: "row" }, ...apart, remove));
 }
 
 byId("unkept").hidden = keeps;
-byId("unkept").textContent = KEEPS_NOTHING;
+byId("unkept").textContent = t(KEEPS_NOTHING);
 game.addEventListener("change", showGame);
 players.addEventListener("change", showChairs);
 for (const one of [minutes, increment]) one.addEventListener("input", showClock);

@@ -1,10 +1,12 @@
 /** The page for analyzing a game or position. */
 
+import { speak } from "../viewer/dom.js";
 import { Viewer } from "../viewer/viewer.js";
 import { ask } from "./access.js";
 import { byId, complain, counted, make } from "./dom.js";
 import { download } from "./download.js";
 import { EvaluationPanel } from "./evaluation.js";
+import { date, t } from "./language.js";
 import { rewrite } from "./lettering.js";
 import { playOn } from "./playon.js";
 import { PositionView } from "./position.js";
@@ -27,7 +29,7 @@ function onClick(id, does) {
 
 /** @param {Study} study */
 async function show(study) {
-  document.title = byId("title").textContent = study.title;
+  document.title = byId("title").textContent = t(study.title);
   byId("wait").hidden = true;
   byId("tools").hidden = false;
   const panel = study.kind === "record" ? showGame(study) : showPosition(study);
@@ -39,10 +41,10 @@ function showGame({ record, game, film, players, evaluators, to_move: last }) {
   const button = /** @type {HTMLButtonElement} */ (byId("play-on"));
   const mover = (/** @type {number} */ number) => (number < film.steps.length ? film.steps[number].seat : last);
   const moved = (/** @type {number} */ number) => (button.disabled = mover(number) === null);
-  const seats = film.players.map((/** @type {string} */ name) => ({ name }));
+  const seats = film.players.map((/** @type {string} */ name) => ({ name: t(name) }));
   const drawn = (/** @type {SVGSVGElement} */ svg, /** @type {number} */ number) => {
     const step = film.steps[number - 1];
-    rewrite(svg, { seats, phase: "", spots: {}, log: step ? [{ seat: step.seat, words: step.said }] : [] })();
+    rewrite(svg, { seats, phase: "", spots: {}, log: step ? [{ seat: step.seat, words: t(step.said) }] : [] })();
   };
   const viewer = new Viewer(byId("shown"), film, { moved, drawn });
   const panel = new EvaluationPanel(record, evaluators, (judgement) => viewer.showEvaluation(judgement), complain);
@@ -56,7 +58,7 @@ function showGame({ record, game, film, players, evaluators, to_move: last }) {
 function showPosition({ record, game, position, evaluators }) {
   const view = new PositionView(byId("shown"), position);
   const seats = position.scores.map(() => "");
-  byId("save").textContent = "Save position";
+  byId("save").textContent = t("Save position");
   byId("save-page").hidden = true;
   onClick("save", () => download(`${path}/file`, `${record}.json`));
   if (position.done) {
@@ -72,12 +74,13 @@ async function showBranches() {
   const branches = await ask("GET", `${path}/branches`);
   byId("branches").hidden = !branches.length;
   const items = branches.map(({ table, title, decisions, made: at }) => {
-    const link = make("a", { href: `/tables/${table}` }, title || `Branch of ${new Date(1000 * at).toLocaleString()}`);
-    return make("li", {}, link, make("span", { class: "soft" }, ` after ${counted(decisions, "action")}`));
+    const link = make("a", { href: `/tables/${table}` }, title || t(`Branch of ${date(at)}`));
+    return make("li", {}, link, make("span", { class: "soft" }, " ", t(`begins after ${counted(decisions, "action")}`)));
   });
   byId("branch-list").replaceChildren(...items);
 }
 
+speak(t);
 try {
   await showBranches();
   await show(await ask("GET", path));

@@ -13,6 +13,7 @@ import { offerLinks } from "./invite.js";
 import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
 import { Help, nextSpot, spotAt } from "./help.js";
 import { keyOf } from "./keys.js";
+import { joined, t, translated } from "./language.js";
 import { Lesson } from "./lesson.js";
 import { Notices } from "./notices.js";
 import { Picking } from "./picking.js";
@@ -168,7 +169,7 @@ const connection = new Connection(name, {
 
 /** @param {boolean} there  Show whether there is a connection; without a connection, disable the buttons. */
 function showLine(there) {
-  byId("line").textContent = there ? "" : "No connection; trying again. Unconfirmed actions will be sent again.";
+  byId("line").textContent = there ? "" : t("No connection; trying again. Unconfirmed actions will be sent again.");
   sent = -1;
   advice.forget();
   stale = true;
@@ -215,7 +216,7 @@ function act(message, still) {
     return true;
   };
   if (connection.act(message, again)) return true;
-  complain("There is no connection to the server, so nothing was sent.");
+  complain(t("There is no connection to the server, so nothing was sent."));
   return false;
 }
 
@@ -224,8 +225,9 @@ const fingerprint = (of) => JSON.stringify([of.number, of.seat, of.log.at(-1), o
 
 // incoming messages
 
-/** @param {FromServer} message */
-function heard(message) {
+/** @param {FromServer} from */
+function heard(from) {
+  const message = translated(from);
   if (message.type === "table") return show(message);
   if (message.type === "clock") return void (began = Date.now() - 1000 * message.seconds);
   if (message.type === "clocks") return clocks.heard(message);
@@ -248,8 +250,8 @@ function heard(message) {
 /** @param {string} why  Show only this reason and a link to the other tables. */
 function showClosed(why) {
   byId("line").textContent = "";
-  headline("You cannot open this table");
-  const others = make("p", {}, make("a", { href: "/" }, "All tables"));
+  headline(t("You cannot open this table"));
+  const others = make("p", {}, make("a", { href: "/" }, t("All tables")));
   byId("act").replaceChildren(byId("headline"), byId("error"), others);
   document.body.classList.add("closed");
   complain(why);
@@ -298,9 +300,9 @@ function show(next) {
   byId("note").textContent = next.message ?? "";
   switchButtons();
   if (focused && !byId("act").contains(document.activeElement)) byId("headline").focus({ preventScroll: true });
-  const told = [news(next, before), next.decisions.length && !before?.decisions.length ? "It is your turn." : ""];
+  const told = [news(next, before), next.decisions.length && !before?.decisions.length ? t("It is your turn.") : ""];
   byId("said").textContent = told.filter(Boolean).join(" ");
-  if (told[1] && !practice.on) notices.tell("Your turn", told[0] || byId("title").textContent || "");
+  if (told[1] && !practice.on) notices.tell(t("Your turn"), told[0] || byId("title").textContent || "");
 }
 
 /** @param {View} now  Show the possible actions; during a lesson, there is only one. */
@@ -321,13 +323,13 @@ function headlineOf(now) {
   const name = now.seats[now.seat].name;
   if (now.done) {
     const winners = now.seats.filter((chair) => chair.place === 0).map((chair) => chair.name);
-    return winners.length === 1 ? `The game is over: ${winners[0]} wins` : `The game is over: ${winners.join(" and ")} share the victory`;
+    return winners.length === 1 ? t(`The game is over: ${winners[0]} wins`) : t(`The game is over: ${joined(winners)} share the victory`);
   }
-  if (now.curtain !== null) return `Turn of ${now.seats[now.curtain].name}`;
-  if (now.decisions.length) return now.mine.length > 1 ? `${name}, your turn` : "Your turn";
-  if (now.paused) return `${name} is paused`;
-  if (now.thinking && now.seats[now.seat].human) return `Time is up: ${now.thinking.player} plays for ${name}`;
-  return now.thinking ? `${name} is computing` : `Turn of ${name}`;
+  if (now.curtain !== null) return t(`Turn of ${now.seats[now.curtain].name}`);
+  if (now.decisions.length) return now.mine.length > 1 ? t(`${name}, your turn`) : t("Your turn");
+  if (now.paused) return t(`${name} is paused`);
+  if (now.thinking && now.seats[now.seat].human) return t(`Time is up: ${now.thinking.player} plays for ${name}`);
+  return now.thinking ? t(`${name} is computing`) : t(`Turn of ${name}`);
 }
 
 /** @param {string} text */
@@ -346,10 +348,10 @@ function showPlayer(now) {
   if (row.dataset.kind === kind) return;
   row.dataset.kind = kind;
   if (!kind) return row.replaceChildren();
-  if (now.done) return row.replaceChildren(analyzeButton(now.table, complain, "Analyze this game"), ...nextGames(now));
+  if (now.done) return row.replaceChildren(analyzeButton(now.table, complain, t("Analyze this game")), ...nextGames(now));
   if (now.paused) {
-    const apart = now.seats.some((chair) => chair.human) ? [] : [analyzeButton(now.table, complain, "Analyze the game so far")];
-    return row.replaceChildren(button("Resume", () => act({ type: "go" }, (next) => next.paused), { class: "main" }), ...apart);
+    const apart = now.seats.some((chair) => chair.human) ? [] : [analyzeButton(now.table, complain, t("Analyze the game so far"))];
+    return row.replaceChildren(button(t("Resume"), () => act({ type: "go" }, (next) => next.paused), { class: "main" }), ...apart);
   }
   const clock = make("span", { class: "soft" });
   const tick = () => {
@@ -357,7 +359,7 @@ function showPlayer(now) {
     if (clock.isConnected) setTimeout(tick, 1000);
   };
   const stop = () => act({ type: "stop" }, (next) => next.thinking !== null);
-  row.replaceChildren(clock, button("Stop", stop, { title: "Pause this player" }));
+  row.replaceChildren(clock, button(t("Stop"), stop, { title: t("Pause this player") }));
   tick();
 }
 
@@ -372,9 +374,9 @@ function nextGames(now) {
         complain(problem instanceof Error ? problem.message : String(problem));
       }
     });
-  const fresh = make("a", { href: "/" }, "New game");
+  const fresh = make("a", { href: "/" }, t("New game"));
   if (key || !now.mine.length) return [fresh];
-  return [button("Rematch", again(false), { class: "main" }), button("Swap seats", again(true)), fresh];
+  return [button(t("Rematch"), again(false), { class: "main" }), button(t("Swap seats"), again(true)), fresh];
 }
 
 /** @param {View} now  Show the hand-over screen, which hides the cards until the next player has the device. */
@@ -388,8 +390,8 @@ function showCurtain(now) {
   sheet.dataset.seat = String(seat);
   const name = now.seats[seat].name;
   const look = () => act({ type: "look", seat }, (next) => next.curtain === seat);
-  const ready = button(`I am ${name}: show the table`, look, { class: "main" });
-  sheet.replaceChildren(make("h2", {}, `Hand the device to ${name}`), make("p", {}, "Only this player should look at the screen now."), ready);
+  const ready = button(t(`I am ${name}: show the table`), look, { class: "main" });
+  sheet.replaceChildren(make("h2", {}, t(`Hand the device to ${name}`)), make("p", {}, t("Only this player should look at the screen now.")), ready);
   if (came) ready.focus();
 }
 
@@ -419,7 +421,7 @@ function decide(decision) {
 
 /** @param {{ends: boolean, reveals: boolean}} what  Return the irreversible effect of an action. */
 const outcome = ({ ends, reveals }) =>
-  reveals ? "This reveals hidden cards and cannot be undone." : ends ? "This ends your turn." : "";
+  reveals ? t("This reveals hidden cards and cannot be undone.") : ends ? t("This ends your turn.") : "";
 
 /** @param {Decision} decision  Add an action to the selection, or remove it. */
 function pick(decision) {
@@ -436,10 +438,10 @@ function showPicking() {
   const times = (/** @type {number} */ id) => (picking.has(id) ? picking.times(id) : null);
   choices.pick(times, selection.items);
   stage.pick(times);
-  byId("far").textContent = `${selection.items[0].words.split(" ")[0]}: ${count} of ${wanted}`;
+  byId("far").textContent = t(`${selection.items[0].words.split(/[ :]/)[0]}: ${count} of ${wanted}`);
   /** @type {HTMLButtonElement} */ (byId("settle")).disabled = !complete || !connection.there;
-  const using = between ? `With "${between.words}".` : "";
-  const says = complete ? [using, outcome(selection)] : ["In any order."];
+  const using = between ? t(`With "${between.words}".`) : "";
+  const says = complete ? [using, outcome(selection)] : [t("In any order.")];
   byId("means").textContent = says.filter(Boolean).join(" ");
 }
 
@@ -476,7 +478,7 @@ function undoLast() {
 /** @param {Taken} taken */
 function askTakeBack(taken) {
   if (!view) return;
-  const words = `Return to before ${view.seats[taken.seat].name} ${taken.words}? All later actions are deleted.`;
+  const words = t(`Return to before ${view.seats[taken.seat].name} ${taken.words}? All later actions are deleted.`);
   const isThere = (/** @type {View} */ next) =>
     next.log.some((one) => one.number === taken.number && one.words === taken.words);
   const does = () => view && act({ type: "takeback", number: view.number, to: taken.number }, isThere);
@@ -548,7 +550,7 @@ function showPlacing() {
     /** @type {HTMLButtonElement} */ (byId(id)).disabled = placing.orientations < 2;
   }
   const wins = meant?.wins?.length ? ` (${meant.wins.join(", ")})` : "";
-  byId("meant").textContent = meant ? meant.words + wins : "Point at a position, or use the arrow keys";
+  byId("meant").textContent = meant ? meant.words + wins : t("Point at a position, or use the arrow keys");
   const held = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (byId("held")));
   held.dataset.turn = String(placing.turn);
   const any = placing.places[0];
@@ -611,7 +613,7 @@ function closeMenu() {
 /** @param {string} text  error message; empty: hide it */
 function complain(text) {
   byId("error").hidden = !text;
-  byId("error").textContent = text;
+  byId("error").textContent = t(text);
 }
 
 // keys, buttons and settings
@@ -732,4 +734,4 @@ byId("picture").addEventListener("contextmenu", (event) => {
 offerLinks(name, complain);
 if (keeps && help.isNew && !lesson.on && !practice.on) help.open();
 byId("unkept").hidden = keeps;
-byId("unkept").textContent = KEEPS_NOTHING;
+byId("unkept").textContent = t(KEEPS_NOTHING);

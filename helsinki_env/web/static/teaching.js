@@ -1,6 +1,7 @@
 /** The teaching mode: an action that loses a large win probability must be confirmed. */
 
 import { keep, recall } from "./kept.js";
+import { percent, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").ToServer} ToServer */
@@ -63,7 +64,8 @@ export class Teaching {
     if (this.#about?.number !== number || this.#about.decision.id !== action) return;
     const about = this.#done();
     if (regret < WEAK) return about?.fine();
-    const words = `${about?.decision.words}? This loses about ${Math.round(100 * regret)}% of the win probability. ${hint} Take it anyway?`;
+    const loss = percent(regret);
+    const words = [`${about?.decision.words}?`, t(`This loses about ${loss} of the win probability.`), hint, t("Take it anyway?")].join(" ");
     if (about) this.question(about.decision, words, about.anyway);
   }
 }

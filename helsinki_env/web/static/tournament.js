@@ -3,6 +3,7 @@
 import { Unreachable, ask } from "./access.js";
 import { button, byId, complain, counted, goTo, make } from "./dom.js";
 import { download } from "./download.js";
+import { number, t } from "./language.js";
 import { duration, pairsTable, ratingsChart, standingsTable, stateOf } from "./standings.js";
 
 /** @typedef {import("./standings.js").Progress} Progress */
@@ -39,17 +40,18 @@ function showFar(now) {
   document.title = title;
   write("title", title);
   write("state", stateOf(now));
-  const lineups = now.lineups === 1 ? "one line-up" : `${now.lineups} line-ups`;
-  const options = now.options.length ? `, ${now.options.join(", ")}` : "";
-  write("about", `${now.game}${options}, ${now.seats} players per table, ${lineups}, ${counted(now.decks, "deal")}, seed ${now.seed}`);
+  const lineups = now.lineups === 1 ? t("one line-up") : t(`${now.lineups} line-ups`);
+  const options = now.options.length ? `, ${now.options.map(t).join(", ")}` : "";
+  const table = [t(`${now.seats} players per table`), lineups, t(counted(now.decks, "deal")), t(`seed ${now.seed}`)];
+  write("about", `${now.game}${options}, ${table.join(", ")}`);
   const progress = /** @type {HTMLProgressElement} */ (byId("progress"));
   progress.max = now.games;
   progress.value = now.done;
-  const left = now.seconds_left === null || now.done === now.games ? "" : `, about ${duration(now.seconds_left)} left`;
-  write("far", `${now.done.toLocaleString("en")} of ${counted(now.games, "game")}${left}`);
-  write("message", now.message);
+  const left = now.seconds_left === null || now.done === now.games ? "" : `, ${t(`about ${duration(now.seconds_left)} left`)}`;
+  write("far", t(`${number(now.done)} of ${counted(now.games, "game")}`) + left);
+  write("message", t(now.message));
   byId("message").hidden = !now.message;
-  write("toggle", active(now) ? "Stop" : "Resume");
+  write("toggle", active(now) ? t("Stop") : t("Resume"));
   byId("toggle").hidden = now.state === "finished";
   byId("download").hidden = now.done === 0;
   byId("remove").hidden = false;
@@ -64,7 +66,7 @@ function showFigures(now) {
   const there = figures !== null;
   byId("ratings").hidden = now.done === 0;
   byId("cross").hidden = !there || figures.pairs.length === 0;
-  write("without", there ? upper(figures.without ?? "") : "The ratings are being computed.");
+  write("without", there ? upper(t(figures.without ?? "")) : t("The ratings are being computed."));
   byId("without").hidden = there && figures.without === null;
   if (!there) return;
   byId("standings").replaceChildren(standingsTable(figures));
@@ -72,10 +74,10 @@ function showFigures(now) {
   byId("scale").hidden = figures.without !== null;
   write(
     "scale",
-    `From ${counted(figures.games, "game")}, in Elo points: a difference of 400 means odds of 10 : 1. Intervals are for the difference to ${figures.reference ?? ""}, whose rating is 0.`,
+    t(`From ${counted(figures.games, "game")}, in Elo points: a difference of 400 means odds of 10 : 1. Intervals are for the difference to ${figures.reference ?? ""}, whose rating is 0.`),
   );
   const two = now.seats === 2;
-  write("cross-says", two ? "Percentage of games that the row player wins against the column player." : "Percentage of games in which the row player finishes ahead of the column player.");
+  write("cross-says", two ? t("Percentage of games that the row player wins against the column player.") : t("Percentage of games in which the row player finishes ahead of the column player."));
   showChart();
 }
 
@@ -97,18 +99,18 @@ function showLatest(games) {
   if (latest === listed || list.contains(document.activeElement) || list.matches(":hover")) return;
   listed = latest;
   list.replaceChildren(
-    ...games.map(({ number, seats }) => {
+    ...games.map(({ number: game, seats }) => {
       const who = seats.map(({ player, score, place }, seat) =>
         make(
           "span",
           { class: "seat" },
           make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat)),
           place === 0 ? make("b", {}, `${player} ${score}`) : `${player} ${score}`,
-          place === 0 ? make("span", { class: "pill gold" }, "won") : "",
+          place === 0 ? make("span", { class: "pill gold" }, t("won")) : "",
         ),
       );
-      const look = button("Analyze", () => analyze(number), { class: "small", "aria-label": `Analyze game ${number + 1}` });
-      return make("li", {}, make("span", { class: "soft number" }, `Game ${number + 1}`), make("span", { class: "played" }, ...who), look);
+      const look = button(t("Analyze"), () => analyze(game), { class: "small", "aria-label": t(`Analyze game ${game + 1}`) });
+      return make("li", {}, make("span", { class: "soft number" }, t(`Game ${game + 1}`)), make("span", { class: "played" }, ...who), look);
     }),
   );
 }
@@ -145,10 +147,10 @@ async function refresh() {
   } catch (problem) {
     if (leaving) return;
     if (!(problem instanceof Unreachable)) {
-      if (!shown) write("state", "This tournament cannot be shown");
+      if (!shown) write("state", t("This tournament cannot be shown"));
       return complain(problem);
     }
-    write("line", "The server does not respond; trying again …"); // it may become available again
+    write("line", t("The server does not respond; trying again …")); // it may become available again
   }
   const soon = shown === null || active(shown) || (shown.figures?.games ?? 0) !== shown.done;
   timer = setTimeout(refresh, soon ? SOON : LATER);
@@ -172,7 +174,7 @@ async function change(what) {
 byId("toggle").addEventListener("click", () => change(shown && active(shown) ? "stop" : "go"));
 byId("download").addEventListener("click", () => download(`${path}/games`, `tournament-${name}.jsonl`).catch(complain));
 byId("remove").addEventListener("click", async () => {
-  if (!confirm("Delete this tournament and its games?")) return;
+  if (!confirm(t("Delete this tournament and its games?"))) return;
   leaving = true;
   try {
     await ask("DELETE", path);

@@ -2,6 +2,7 @@
 
 import { ask } from "./access.js";
 import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
+import { date, t } from "./language.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 import { progressText } from "./standings.js";
 
@@ -29,7 +30,7 @@ function showGame() {
   seats.replaceChildren(...players.map((n) => make("option", { value: String(n) }, String(n))));
   if (players.includes(Number(before))) seats.value = before;
   byId("players").replaceChildren(
-    ...levels.map((level, i) => player(level.player, `${level.label} (${level.player})`, i < 2)),
+    ...levels.map((level, i) => player(level.player, `${t(level.label)} (${level.player})`, i < 2)),
     ...others.map((name) => player(name, name, false)),
   );
   byId("options").replaceChildren(...fieldsOf(options));
@@ -65,21 +66,21 @@ function showCount() {
   const fits = players >= 2 && players <= MOST_PLAYERS;
   byId("begin").toggleAttribute("disabled", !fits);
   if (!fits) {
-    byId("count").textContent = `Choose 2 to ${MOST_PLAYERS} players; ${players} ${players === 1 ? "is" : "are"} chosen.`;
+    byId("count").textContent = t(`Choose 2 to ${MOST_PLAYERS} players; chosen: ${players}.`);
     return;
   }
   // If there are fewer players than seats, some players have several seats: distribute the additional seats.
   const lineups = players >= there ? choose(players, there) : choose(there - 1, players - 1);
   const decks = Math.max(MIN_DEALS, Math.ceil(wanted.valueAsNumber / (lineups * there)));
-  const words = lineups === 1 ? "one line-up" : `${lineups} line-ups`;
+  const words = lineups === 1 ? t("one line-up") : t(`${lineups} line-ups`);
   byId("count").textContent = Number.isFinite(decks)
-    ? `${counted(decks * lineups * there, "game")}: ${counted(decks, "deal")} for ${words} of ${there} players; each deal is played ${there} times with rotating seats.`
+    ? t(`${counted(decks * lineups * there, "game")}: ${counted(decks, "deal")} for ${words} of ${there} players; each deal is played ${there} times with rotating seats.`)
     : "";
 }
 
 function order() {
   const seed = /** @type {HTMLInputElement} */ (byId("seed")).value.trim();
-  if (!/^\d{0,15}$/.test(seed)) throw new Error("Seed: expected a whole number of up to 15 digits, or nothing for a random seed");
+  if (!/^\d{0,15}$/.test(seed)) throw new Error(t("Seed: expected a whole number of up to 15 digits, or nothing for a random seed"));
   return {
     game: game.value,
     title: /** @type {HTMLInputElement} */ (byId("title")).value,
@@ -109,14 +110,14 @@ async function showTournaments() {
   const items = found.map((one) => () => {
     const closed = one.state === "closed";
     const name = closed ? one.tournament : one.title || one.players.join(", ");
-    const about = closed ? one.message : `${one.game}, ${one.seats} per table, ${progressText(one)}, ${new Date(1000 * one.made).toLocaleString()}`;
+    const about = closed ? t(one.message) : `${t(`${one.game}, ${one.seats} per table`)}, ${progressText(one)}, ${date(one.made)}`;
     const forget = async () => {
-      if (!confirm(`Delete the tournament "${name}" and its games?`)) return;
+      if (!confirm(t(`Delete the tournament "${name}" and its games?`))) return;
       await ask("DELETE", `/api/tournaments/${one.tournament}`).catch(complain);
       await showTournaments().catch(complain);
     };
-    const remove = button("Delete", once(forget));
-    remove.setAttribute("aria-label", `Delete the tournament ${name}`);
+    const remove = button(t("Delete"), once(forget));
+    remove.setAttribute("aria-label", t(`Delete the tournament ${name}`));
     const open = closed ? make("b", {}, name) : make("a", { href: `/tournaments/${one.tournament}` }, name);
     return make("li", {}, make("div", {}, open, make("div", { class: "soft" }, about)), remove);
   });
