@@ -261,6 +261,10 @@ class KernelCache(NullCache):  # pragma: no cover  # coverage is measured withou
 
     #: The file name extension. Subclasses cache other code of the same kernel.
     suffix = ""
+    #: Whether kernels from outside the project exist in this process. They may call Numba's library, which Numba loads
+    #: before it reads compiled code; with SciPy's linear algebra, that takes a third of the start of a process. The
+    #: project's kernels do not call the library once they are compiled.
+    may_need_library = False
 
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
         code = function.__code__
@@ -269,9 +273,7 @@ class KernelCache(NullCache):  # pragma: no cover  # coverage is measured withou
         enclosed = [cell.cell_contents for cell in function.__closure__ or ()]
         generated = function.__globals__.get("__generated_from__", "")
         source = _digest_of(source_of(function)), generated and generated[1]
-        # Numba loads its whole library, SciPy's linear algebra included, before it reads compiled code, which takes a
-        # third of the start of a process. The project's kernels do not call that library once they are compiled.
-        self.is_ours = is_project_file(source_of(function))
+        KernelCache.may_need_library |= not is_project_file(source_of(function))
         self.identity = (self.name, source, code.co_code, dumps(enclosed) if enclosed else b"")
 
     @property
@@ -288,7 +290,7 @@ class KernelCache(NullCache):  # pragma: no cover  # coverage is measured withou
 
     def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
         """Return the cached code for a signature, or None if there is no usable file."""
-        if not self.is_ours:
+        if self.may_need_library:
             target_context.refresh()
         path = self.path(signature, target_context.codegen())
         found = self._read(path, signature, target_context)

@@ -214,13 +214,13 @@ def functions(config: Any, players: Sequence[str]) -> dict[str, Called]:
             sampled, lambda: {"logits": np.zeros(seen["mask"].shape, np.float32), "masks": seen["mask"].copy()}
         ),
         "first_words": Called(lambda games: init_streams(1, games, 0), lambda: {"games": np.arange(N)}),
-        "deck_seeds": Called(lambda decks: deal_seeds(1, decks), lambda: {"decks": np.arange(N)}),
+        "deal_seeds": Called(lambda deals: deal_seeds(1, deals), lambda: {"deals": np.arange(N)}),
         "next_words": Called(lambda streams: (next_keys(streams), streams), lambda: {"streams": random_keys(N)}),
         "play_games": Called(
             matched,
             lambda: {
                 "seating": np.array([[0, 1]] * N),
-                "decks": np.arange(N, dtype=np.uint64),
+                "seeds": np.arange(N, dtype=np.uint64),
                 "streams": random_keys(2 * N).reshape(N, 2),
                 "covered": np.zeros(N, np.int16),
                 "denied": np.zeros((N, 2), np.int16),
@@ -286,12 +286,12 @@ def check(name: str, called: Called) -> Iterator[str]:
 
 def may_be(name: str, argument: str, what: str) -> bool:
     """Whether another value is a right one for an argument as well, with a result of its own."""
-    any_number = argument in ("words", "keys", "streams", "decks", "games") or (
+    any_number = argument in ("words", "keys", "streams", "deals", "seeds", "games") or (
         argument == "logits" and "number" not in what
     )
     if what in ("the most of 64 bits", "256", "2 ** 31", "127 as bytes", "negative") and any_number:
         return True
-    if name in ("masked_sample", "first_words", "deck_seeds", "restore", "copy_states", "copies_of", "GameSpec.check"):
+    if name in ("masked_sample", "first_words", "deal_seeds", "restore", "copy_states", "copies_of", "GameSpec.check"):
         return True  # of another size, or nothing comes back: what it is has been checked
     if (argument, what) == ("out", "None"):
         return True
