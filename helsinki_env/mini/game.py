@@ -346,7 +346,8 @@ def build_tables(components: MiniComponents) -> Any:
     fields = np.dtype([(name, np.int64, shape) for name, shape in sizes.items()], align=True)
     tables = np.zeros(1, np.dtype((np.record, fields)))
     cells = np.arange(9).reshape(3, 3)
-    tables["cards"][0, 2:], tables["rounds"][0, 2:], tables["hand"] = components.cards, components.rounds, components.hand
+    tables["cards"][0, 2:], tables["rounds"][0, 2:] = components.cards, components.rounds
+    tables["hand"] = components.hand
     for lane, line in enumerate((0, 2)):
         column, row = cells[:, line], cells[line]
         tables["path"][0, :, lane] = column, row[::-1], column[::-1], row
@@ -360,8 +361,8 @@ class MiniConfig(Configuration[MiniComponents]):
 
     Args:
         num_players: 2 or 3.
-        denied: always empty.
-        components: "standard" (12 cards) or "small" (8 cards).
+        denied: not used.
+        components: one of `COMPONENTS`.
         reward: "win", "rank" or "margin", as in the other games.
 
     Raises:

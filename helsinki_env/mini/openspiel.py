@@ -5,9 +5,8 @@
 
     game = pyspiel.load_game("helsinki_mini(players=2,components=small)")
 
-Chance acts at the start, where it deals the display and all hands, and after each card that is taken from the display
-while cards are left in the draw pile: its action is the color of the new card. An information state consists of the
-dealt hand and display, and of all actions and cards since then, so all algorithms of OpenSpiel can be used.
+Chance deals the display and all hands at the start. Later, it draws the color of each card that refills the display.
+An information state is the dealt hand and display, and all actions and cards since then.
 """
 
 from __future__ import annotations

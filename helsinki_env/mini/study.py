@@ -1,7 +1,7 @@
 """Measure exact figures of the mini game: equilibria, players, self-play over training time, and learned responses.
 
-A study consists of units. Each finished unit is saved as a file, and its result depends only on its settings and seed,
-so that an interrupted study can be resumed and gives the same bytes.
+A study consists of units. Each finished unit is saved as a file. Its result depends only on its settings and seed, so
+a resumed study gives the same bytes.
 """
 
 from __future__ import annotations
@@ -25,14 +25,12 @@ from helsinki_env.utils.markdown import code_span, markdown_table
 
 __all__ = ["ENTROPIES", "PLAYERS", "RESPONDERS", "MiniStudy", "run_study", "study_tables"]
 
-PLAYERS = ("random", "greedy", "mc:100", "ismcts:100", "ismcts:1000")
-"""Players with a measured exploitability; the searches only with components "small" and two players."""
+PLAYERS = ("random", "greedy", "ismcts:100", "mc:100", "ismcts:1000")
+"""Players with a measured exploitability: the first two, with two players the first three, with "small" all."""
 RESPONDERS = ("q-learning", "policy gradient")
-"""Learners of best responses."""
+"""Learners of best responses, with the components "small"."""
 ENTROPIES = (0.0, 0.05, 0.2)
 """Weights of the entropy bonus in self-play."""
-#: Players that responses are learned against.
-_TARGETS = ("random", "greedy", "ismcts:100")
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,11 @@ class MiniStudy:
 
     Attributes:
         components: names of sets of components.
-        num_players: numbers of players; more than two only for equilibria and players.
+        num_players: numbers of players; learners only with two.
         iterations: iterations of CFR+.
         batches: batches of each learner.
         games: games in a batch.
-        samples: actions drawn for each observation of a search player.
+        samples: actions drawn for each observation of a search player with the components "small"; otherwise 1.
         seeds: number of seeds of each learner.
         seed: first seed.
     """
@@ -65,22 +63,24 @@ class MiniStudy:
 
     def _units(self, components: str, num_players: int) -> Iterator[dict[str, Any]]:
         about = {"components": components, "num_players": num_players}
-        searched = components == "small" and num_players == 2
-        yield {"kind": "equilibrium", **about, "iterations": self.iterations}
-        for player in PLAYERS if searched else PLAYERS[:2]:
-            yield {"kind": "player", **about, **self._asked(player)}
-        if num_players > 2:
+        # More players converge more slowly in practice, and each iteration takes longer.
+        yield {"kind": "equilibrium", **about, "iterations": max(1, self.iterations // (1 if num_players == 2 else 8))}
+        cheap = components == "small"
+        for player in PLAYERS[: 5 if cheap else 3] if num_players == 2 else PLAYERS[:2]:
+            yield {"kind": "player", **about, **self._asked(player, self.samples if cheap else 1)}
+        if num_players > 2 or not cheap:
             return
         learning = {"batches": self.batches, "games": self.games}
         for seed in range(self.seed, self.seed + self.seeds):
             for entropy in ENTROPIES:
                 yield {"kind": "self-play", **about, "entropy": entropy, "seed": seed, **learning}
-            for player in _TARGETS if searched else _TARGETS[:2]:
+            for player in PLAYERS[:3]:
                 for learner in RESPONDERS:
-                    yield {"kind": "response", **about, **self._asked(player), "learner": learner, "seed": seed} | learning
+                    asked = self._asked(player, self.samples)
+                    yield {"kind": "response", **about, **asked, "learner": learner, "seed": seed, **learning}
 
-    def _asked(self, player: str) -> dict[str, Any]:
-        return {"player": player, "samples": self.samples if ":" in player else 1}
+    def _asked(self, player: str, samples: int) -> dict[str, Any]:
+        return {"player": player, "samples": samples if ":" in player else 1}
 
 
 @dataclass

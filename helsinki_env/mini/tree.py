@@ -169,7 +169,9 @@ class _Builder:
 
     def build(self) -> PlayerTree:
         """Return the arrays of all levels."""
-        observation, mask, first, parent, infoset, action = (np.concatenate(part) for part in zip(*self.parts))
+        observation, mask, first, parent, infoset, action = (
+            np.concatenate(part) for part in zip(*self.parts, strict=True)
+        )
         root = np.array([-1])
         numbers = np.concatenate([root, infoset]), np.concatenate([root, action])
         return PlayerTree(observation, mask, first, parent, *numbers, tuple(self.levels))
@@ -178,7 +180,7 @@ class _Builder:
 def build_tree(config: MiniConfig) -> GameTree:
     """Return the complete game tree of a configuration.
 
-    With the components "standard", this takes several seconds and 2 GB of memory.
+    With the components "standard", this takes 1.4 GB of memory with two players, and 3.2 GB with three.
     """
     t, players = config.tables[0], range(config.num_players)
     states, chance, history = deals(config)
@@ -225,5 +227,5 @@ def build_tree(config: MiniConfig) -> GameTree:
         states, masks = states[row], masks[row]
         set_pile(states, ones[edge], top)
         loops.batch_step(t, states, action, masks)
-    terminal, weight, utility = (np.concatenate(part, axis=-1) for part in zip(*ends))
+    terminal, weight, utility = (np.concatenate(part, axis=-1) for part in zip(*ends, strict=True))
     return GameTree(config, tuple(one.build() for one in builders), terminal, weight, utility, nodes)

@@ -16,7 +16,7 @@ ACTIONS = (
 
 @dataclass(frozen=True)
 class Seat:
-    """The space of the token, the number of cards of each color, those that all have seen, built cells, coats, bonus."""
+    """The side of the token, the cards of each color, those that all have seen, built cells, coats, bonus."""
 
     space: int
     hand: tuple[int, int] = (0, 0)
