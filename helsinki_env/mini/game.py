@@ -405,6 +405,7 @@ MINI = GameSpec(
     observation_size=lambda config: len(OBSERVATION),
     action_to_string=lambda action, config: ACTIONS[action],
     scratch=SCRATCH,
+    is_listed=False,
     hidden_fields=("hand",),
     hidden_piles=("pile",),
 )

@@ -8,8 +8,6 @@ from pathlib import Path
 from helsinki_env.cli.options import out_folder, read_list
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import Node, UserError
-from helsinki_env.mini.game import COMPONENTS
-from helsinki_env.mini.study import MiniStudy, run_study, study_tables
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.markdown import replace_section
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
@@ -45,6 +43,9 @@ def main(
         out: folder for mini.json.
         write: page whose section "exact" receives the tables, such as docs/mini.md; mini.json is written next to it.
     """
+    from helsinki_env.mini.game import COMPONENTS
+    from helsinki_env.mini.study import MiniStudy, run_study, study_tables
+
     names, counts = read_list(components), read_list(num_players)
     for option, found, choices in (("--components", names, tuple(COMPONENTS)), ("--num-players", counts, ("2", "3"))):
         for name in found:
