@@ -50,7 +50,7 @@ class MiniStudy:
 
     components: tuple[str, ...] = ("small", "standard")
     num_players: tuple[int, ...] = (2, 3)
-    iterations: int = 256
+    iterations: int = 128
     batches: int = 256
     games: int = 1000
     samples: int = 16

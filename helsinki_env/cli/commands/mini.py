@@ -17,7 +17,7 @@ from helsinki_env.utils.terminal import plain_console
 def main(
     components: str = "small,standard",
     num_players: str = "2,3",
-    iterations: int = 256,
+    iterations: int = 128,
     batches: int = 256,
     games: int = 1000,
     seeds: int = 3,
@@ -27,8 +27,8 @@ def main(
 ) -> int:
     """Measure the exact exploitability of players and learners in a small game that is solved exactly.
 
-    The small game has the rules of a board of 3 x 3 cells. Running the same command again resumes an interrupted run
-    and produces the same file.
+    The game has boards of 3 x 3 cells. Running the same command again resumes an interrupted run and produces the same
+    file.
 
     Example: helsinki mini --components small --num-players 2 --batches 32 --seeds 1 --out runs/mini
 
