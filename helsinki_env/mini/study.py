@@ -239,4 +239,5 @@ def study_tables(data: dict[str, Any]) -> str:
 
 
 def _cells(one: dict[str, Any]) -> list[str]:
-    return [" / ".join(f"{value:+.3f}" for value in one["values"]), f"{one['exploitability']:.4f}"]
+    gain = one["exploitability"]
+    return [" / ".join(f"{v:+.3f}" for v in one["values"]), f"{gain:.1e}" if 0 < gain < 1e-3 else f"{gain:.4f}"]

@@ -66,6 +66,7 @@ class Mini:
         built, coats, bonus = own.built, own.coats, own.bonus
         if kind == "TAKE":
             card = display[color]
+            assert card is not None
             hand[card] += 1
             known[card] += 1
             display[color] = pile[-1] if pile else None
