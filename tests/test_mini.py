@@ -85,7 +85,8 @@ def test_the_rules_agree_with_a_plain_statement_of_them(components: str, num_pla
         game = MINI.game(config, seed)
         at = position(game)
         order = (*at.pile, *(c for s in reversed(at.seats) for c in [0] * s.hand[0] + [1] * s.hand[1]))
-        started = oracle.start((*order, *at.display[::-1]), num_players, config.component_set.hand, at.rounds)
+        shown = [card for card in at.display[::-1] if card is not None]
+        started = oracle.start((*order, *shown), num_players, config.component_set.hand, at.rounds)
         assert started == at
         while not game.done:
             assert game.legal_actions().tolist() == at.legal()
@@ -129,13 +130,13 @@ def test_invalid_settings_are_rejected() -> None:
 # -- exact figures
 
 
-def enumerate_values(at: oracle.Mini, policy: Any) -> np.ndarray[Any, Any]:
+def enumerate_values(at: oracle.Mini, policy: Any) -> Any:
     """The expected rewards by plain enumeration, in which all seats use one policy of legal actions and history."""
     if at.done:
         n = len(at.seats)
         return np.array([1.0 if rank == 0 else -1 / (n - 1) for rank in at.ranks()])
     legal = at.legal()
-    return sum(p * enumerate_values(at.play(a), policy) for a, p in zip(legal, policy(at), strict=True))  # type: ignore[return-value]
+    return sum(p * enumerate_values(at.play(a), policy) for a, p in zip(legal, policy(at), strict=True))
 
 
 def test_values_are_those_of_a_plain_enumeration(tiny: GameTree) -> None:

@@ -375,7 +375,7 @@ class MiniConfig(Configuration[MiniComponents]):
     tables_module: ClassVar[str] = __name__
 
     num_players: int = 2
-    denied: tuple[tuple[int, ...], ...] | None = None
+    denied: tuple[tuple[int, ...], ...] = None  # type: ignore[assignment]  # replaced on creation
     components: str = "standard"
     reward: str = "win"
     _loaded: Any = field(default=None, repr=False, kw_only=True)

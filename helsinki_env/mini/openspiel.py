@@ -95,7 +95,8 @@ class MiniState(pyspiel.State):  # type: ignore[misc]  # an untyped base class
 
     def __init__(self, game: MiniSpielGame) -> None:
         super().__init__(game)
-        self.config, self.board, self.taking = game.config, None, -1
+        self.config, self.taking = game.config, -1
+        self.board: Any = None
         self.events: list[int] = []
         self.dealt: list[list[int]] = []
 

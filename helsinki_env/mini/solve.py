@@ -29,7 +29,8 @@ def _contributions(tree: GameTree, reaches: Sequence[FloatArray], player: int) -
     for other, reach in enumerate(reaches):
         if other != player:
             weight *= reach[tree.terminal[other]]
-    return np.bincount(tree.terminal[player], weight, len(tree.players[player].action))
+    found: FloatArray = np.bincount(tree.terminal[player], weight, len(tree.players[player].action)).astype(np.float64)
+    return found
 
 
 def _back_up(player: PlayerTree, earned: FloatArray, choose: Callable[[slice, IntArray], FloatArray]) -> FloatArray:
@@ -67,7 +68,8 @@ def best_actions(player: PlayerTree, earned: FloatArray) -> IntArray:
     """Return the first best action of each information set, int64 (I,)."""
     table = np.full(player.mask.shape, -np.inf)
     table[player.infoset[1:], player.action[1:]] = earned[1:]
-    return table.argmax(1)
+    best: IntArray = table.argmax(1)
+    return best
 
 
 def gains(tree: GameTree, policies: Sequence[FloatArray]) -> FloatArray:

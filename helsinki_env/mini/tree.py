@@ -52,13 +52,13 @@ class PlayerTree:
 
     def uniform(self) -> FloatArray:
         """Return the policy that takes every legal action with the same probability, float64 (S,)."""
-        policy = 1.0 / self.mask.sum(1)[self.infoset]
+        policy: FloatArray = 1.0 / self.mask.sum(1)[self.infoset]
         policy[0] = 1.0
         return policy
 
     def of_actions(self, actions: npt.NDArray[np.integer]) -> FloatArray:
         """Return the policy that takes one action at each information set, float64 (S,), for actions, (I,)."""
-        policy = (actions[self.infoset] == self.action).astype(np.float64)
+        policy: FloatArray = (actions[self.infoset] == self.action).astype(np.float64)
         policy[0] = 1.0
         return policy
 
@@ -133,12 +133,14 @@ def rewards(config: MiniConfig, states: Any) -> FloatArray:
     loops.batch_scores(config.tables[0], states, scores, ranks)
     n = config.num_players
     points, places = scores[:, :n], ranks[:, :n]
+    found: FloatArray
     if config.reward == "margin":
-        return ((points * n - points.sum(1, keepdims=True)) / (n - 1)).T
-    shared = (places[:, :, None] == places[:, None]).sum(2)
-    if config.reward == "rank":
-        return (1 - (2 * places + shared - 1) / (n - 1)).T
-    return np.where(places == 0, (n - shared) / (shared * (n - 1)), -1 / (n - 1)).T
+        found = (points * n - points.sum(1, keepdims=True)) / (n - 1)
+    elif config.reward == "rank":
+        found = 1 - 2 * places / (n - 1)
+    else:
+        found = np.where(places == 0, 1.0, -1 / (n - 1))
+    return found.T
 
 
 def _number(keys: IntArray) -> IntArray:
