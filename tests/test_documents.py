@@ -41,6 +41,7 @@ INTERNAL = re.compile(
     r"|helsinki_env\.envs\.(?!(aec|by_options|flat|global_state|seat|tensors|vector)$)"
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|ui_actions)$)"
+    r"|helsinki_env\.mini\.(openspiel|study)$"
     r"|helsinki_env\.text\.(?!environment$)\w+$"
     r"|helsinki_env\.agents\.(rows|program\.supervisor|heuristic\.playouts|mlp\.inputs)$"
     r"|helsinki_env\.agents\.(net\.(afterstates|choices|evaluation|features))$"

@@ -31,7 +31,7 @@ FLOORS = (
         ),
     ),
     ("helsinki_env.agents",),
-    ("helsinki_env.evaluation",),
+    ("helsinki_env.evaluation", "helsinki_env.mini"),
     ("helsinki_env.training",),
     ("helsinki_env.bench", "helsinki_env.dataset", "helsinki_env.mcp", "helsinki_env.openenv", "helsinki_env.web"),
     ("helsinki_env.cli", "helsinki_env.pages"),
@@ -191,6 +191,7 @@ OF_A_GAME = (
     "helsinki_env.agents.helsinki",
     "helsinki_env.agents.copenhagen",
     "helsinki_env.evaluation.balance.helsinki",
+    "helsinki_env.mini.",
 )
 #: Texts in which the package or its program is meant, not the game of the same name.
 OF_THE_PACKAGE = re.compile(

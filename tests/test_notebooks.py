@@ -70,6 +70,14 @@ PROMISED = {
         "agreement: ",
         "clone against heuristic: ",
     ),
+    "09_exact_exploitability": (
+        "21,666 histories, 16,860 of them terminal",
+        "random: exploitability 0.8718",
+        "greedy: exploitability 0.7429",
+        "100 iterations: first seat -0.600",
+        "128,000 games: exploitability 0.",
+        "of 1.143",
+    ),
 }
 PICTURES = {
     "01_play_one_game": 2,

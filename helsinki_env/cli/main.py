@@ -70,6 +70,8 @@ COMMANDS = {
          "--players net --games 1000 --out runs/dataset"),
         ("check", "Check whether a player follows the protocol, before it is rated.", "heuristic"),
         ("balance", "Study which actions are too strong or too weak.", "run quick --out runs/balance"),
+        ("mini", "Measure exact exploitability in a small game.",
+         "--components small --num-players 2 --out runs/mini"),
         ("compile", "Precompile all kernels.", ""),
         ("bench", "Measure how fast the environment is on this machine.", "--json bench.json"),
     )

@@ -42,7 +42,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _PLAYERS, _TRAINING = ((_PACKAGE / name).resolve() for name in ("agents", "training"))
 #: Files whose kernels or constants are used by kernels in other files. All other kernels are called only from Python,
 #: so checking their own file is enough.
-_SOURCES = ("engine/*.py", "games/*/*.py", "envs/*kernels.py")
+_SOURCES = ("engine/*.py", "games/*/*.py", "mini/game.py", "envs/*kernels.py")
 
 #: Name of the file whose modification time records the last use of its folder, and days until an unused folder is
 #: removed.

@@ -148,6 +148,7 @@ class GameSpec:
 
     Attributes:
         name: name of the game, in lower case.
+        is_listed: whether `game_names` lists the game. Others are known by name once their module is imported.
         version: version of the game's environment, which increases with any change that an agent could observe.
         config: class of the game's configurations. Its constructor without arguments returns the standard game.
         options: configuration keys that may be changed when an environment is reset.
@@ -222,6 +223,7 @@ class GameSpec:
     hidden_fields: tuple[str, ...] = ()
     hidden_piles: tuple[str, ...] = ()
     setup_options: tuple[SetupOption, ...] = ()
+    is_listed: bool = True
     allows_ties: bool = False
     ranks: Callable[[npt.NDArray[np.integer]], npt.NDArray[np.int64]] | None = None
     text: Callable[[], Any] | None = None
@@ -373,7 +375,7 @@ def spec_of(config: object) -> GameSpec:
 
 def spec_by_name(name: object) -> GameSpec:
     """Return the specification of the game with a name. Raise ValueError if the name is unknown."""
-    if not isinstance(name, str) or name not in game_names():
+    if not isinstance(name, str) or name not in (*_BY_NAME, *_bundled_games()):
         expected = choices_text(game_names(), name) if isinstance(name, str) else ", ".join(game_names())
         raise UserError(f"game: found {short_repr(name)}, expected {expected}")
     _load_game(name)
@@ -395,8 +397,8 @@ def default_config(**options: Any) -> Any:
 
 
 def game_names() -> list[str]:
-    """Return the sorted names of all registered games."""
-    return sorted({*_bundled_games(), *_BY_NAME})
+    """Return the sorted names of all listed games."""
+    return sorted({*_bundled_games(), *(name for name, spec in _BY_NAME.items() if spec.is_listed)})
 
 
 def config_to_dict(config: Any) -> dict[str, Any]:
@@ -416,7 +418,9 @@ def config_from_dict(data: Mapping[str, Any] | Node) -> Any:
     default = default_spec()
     if not isinstance(data.value, Mapping):
         data.mapping(("game", *default.config.keys()))
-    name = data.get("game", default.name).choice(game_names())
+    entry = data.get("game", default.name)
+    known = isinstance(entry.value, str) and entry.value in _BY_NAME
+    name = entry.value if known else entry.choice(game_names())
     data.value = {key: value for key, value in data.value.items() if key != "game"}
     return spec_by_name(name).config.from_dict(data)
 

@@ -34,6 +34,7 @@ LEFT_OUT = (
     "helsinki_env.mcp",
     "helsinki_env.openenv",
     "helsinki_env.openspiel",
+    "helsinki_env.mini.openspiel",
     "__main__",
 )
 #: Positions of each game: every seventh of random games.

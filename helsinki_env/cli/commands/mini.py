@@ -1,0 +1,79 @@
+"""The ``helsinki mini`` command: exact values and exploitability in the mini game."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from helsinki_env.cli.options import out_folder, read_list
+from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.data import Node, UserError
+from helsinki_env.utils.files import atomic_write
+from helsinki_env.utils.markdown import replace_section
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
+from helsinki_env.utils.terminal import plain_console
+
+
+def main(
+    components: str = "small,standard",
+    num_players: str = "2,3",
+    iterations: int = 128,
+    batches: int = 256,
+    games: int = 1000,
+    seeds: int = 3,
+    seed: int = 0,
+    out: Path = Path("runs/mini"),
+    write: Path | None = None,
+) -> int:
+    """Measure the exact exploitability of players and learners in a small game that is solved exactly.
+
+    The game has boards of 3 x 3 cells. Running the same command again resumes an interrupted run and produces the same
+    file.
+
+    Example: helsinki mini --components small --num-players 2 --batches 32 --seeds 1 --out runs/mini
+
+    Args:
+        components: comma-separated sets of components: small, standard.
+        num_players: comma-separated numbers of players: 2, 3.
+        iterations: iterations of CFR+ for equilibria.
+        batches: batches of games of each learner.
+        games: number of games in a batch.
+        seeds: number of seeds of each learner.
+        seed: first random seed.
+        out: folder for mini.json.
+        write: page whose section "exact" receives the tables, such as docs/mini.md; mini.json is written next to it.
+    """
+    from helsinki_env.mini.game import COMPONENTS
+    from helsinki_env.mini.study import MiniStudy, run_study, study_tables
+
+    names, counts = read_list(components), read_list(num_players)
+    for option, found, choices in (("--components", names, tuple(COMPONENTS)), ("--num-players", counts, ("2", "3"))):
+        for name in found:
+            Node(name, UserError, option).choice(choices)
+    for option, value in (("--iterations", iterations), ("--seeds", seeds)):
+        Node(value, UserError, option).integer(1, 1_000_000)
+    out_folder(out)
+    study = MiniStudy(tuple(names), tuple(map(int, counts)), iterations, batches, games, seeds=seeds, seed=seed)
+    words = ["helsinki", "mini", "--components", components, "--num-players", num_players]
+    words += ["--iterations", str(iterations), "--batches", str(batches), "--games", str(games)]
+    words += ["--seeds", str(seeds), "--seed", str(seed)]
+    count = len(study.units())
+    display = ProgressDisplay(count, "results")
+    with (
+        save_on_interrupt(
+            lambda: f"{display.done:,} of {count:,} results saved in {out}; resume with: {rerun_command_line()}"
+        ),
+        display,
+    ):
+        data = run_study(study, out, shlex.join(words), display.resume, display.advance)
+    tables, console = study_tables(data), plain_console()
+    console.print(tables, markup=False, soft_wrap=True)
+    written = [out / "mini.json"]
+    if write is not None:
+        page = replace_section(write.read_text(encoding="utf-8"), "exact", f"\n{tables}\n")
+        for path, text in ((write, page), (write.with_suffix(".json"), written[0].read_text(encoding="utf-8"))):
+            with atomic_write(path, follow=True) as file:
+                file.write(text.encode())
+            written.append(path)
+    console.print(f"Wrote {', '.join(map(str, written))}")
+    return 0

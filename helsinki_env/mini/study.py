@@ -1,0 +1,243 @@
+"""Measure exact figures of the mini game: equilibria, players, self-play over training time, and learned responses.
+
+A study consists of units. Each finished unit is saved as a file. Its result depends only on its settings and seed, so
+a resumed study gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.agents.registry import make_player
+from helsinki_env.data import digest_of, read_json, with_digest
+from helsinki_env.data.node import UserError
+from helsinki_env.mini.game import MiniConfig
+from helsinki_env.mini.players import GreedyPlayer, PolicyGradient, QLearner, policy_of
+from helsinki_env.mini.solve import CFRPlus, exploitability, gains, values
+from helsinki_env.mini.tree import FloatArray, GameTree, build_tree
+from helsinki_env.utils.files import write_json
+from helsinki_env.utils.markdown import code_span, markdown_table
+
+__all__ = ["ENTROPIES", "PLAYERS", "RESPONDERS", "MiniStudy", "run_study", "study_tables"]
+
+PLAYERS = ("random", "greedy", "ismcts:100", "mc:100", "ismcts:1000")
+"""Players with a measured exploitability: the first two, with two players the first three, with "small" all."""
+RESPONDERS = ("q-learning", "policy gradient")
+"""Learners of best responses, with the components "small"."""
+ENTROPIES = (0.0, 0.05, 0.2)
+"""Weights of the entropy bonus in self-play."""
+
+
+@dataclass(frozen=True)
+class MiniStudy:
+    """Settings of a study.
+
+    Attributes:
+        components: names of sets of components.
+        num_players: numbers of players; learners only with two.
+        iterations: iterations of CFR+.
+        batches: batches of each learner.
+        games: games in a batch.
+        samples: actions drawn for each observation of a search player with the components "small"; otherwise 1.
+        seeds: number of seeds of each learner.
+        seed: first seed.
+    """
+
+    components: tuple[str, ...] = ("small", "standard")
+    num_players: tuple[int, ...] = (2, 3)
+    iterations: int = 128
+    batches: int = 256
+    games: int = 1000
+    samples: int = 16
+    seeds: int = 3
+    seed: int = 0
+
+    def units(self) -> list[dict[str, Any]]:
+        """Return the settings of all units, those with the same tree in a row."""
+        return [unit for components in self.components for n in self.num_players for unit in self._units(components, n)]
+
+    def _units(self, components: str, num_players: int) -> Iterator[dict[str, Any]]:
+        about = {"components": components, "num_players": num_players}
+        # More players converge more slowly in practice, and each iteration takes longer.
+        yield {"kind": "equilibrium", **about, "iterations": max(1, self.iterations // (1 if num_players == 2 else 8))}
+        cheap = components == "small"
+        for player in PLAYERS[: 5 if cheap else 3] if num_players == 2 else PLAYERS[:2]:
+            yield {"kind": "player", **about, **self._asked(player, self.samples if cheap else 1)}
+        if num_players > 2 or not cheap:
+            return
+        learning = {"batches": self.batches, "games": self.games}
+        for seed in range(self.seed, self.seed + self.seeds):
+            for entropy in ENTROPIES:
+                yield {"kind": "self-play", **about, "entropy": entropy, "seed": seed, **learning}
+            for player in PLAYERS[:3]:
+                for learner in RESPONDERS:
+                    asked = self._asked(player, self.samples)
+                    yield {"kind": "response", **about, **asked, "learner": learner, "seed": seed, **learning}
+
+    def _asked(self, player: str, samples: int) -> dict[str, Any]:
+        return {"player": player, "samples": samples if ":" in player else 1}
+
+
+@dataclass
+class _Runner:
+    """Runs units and keeps the current tree and the policies of players in it."""
+
+    tree: GameTree | None = None
+    found: dict[str, list[FloatArray]] = field(default_factory=dict)
+
+    def run(self, unit: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of a unit."""
+        config = MiniConfig(unit["num_players"], components=unit["components"])
+        if self.tree is None or self.tree.config != config:
+            self.tree, self.found = None, {}  # frees the memory first
+            self.tree = build_tree(config)
+        result: dict[str, Any] = getattr(self, f"_{unit['kind'].replace('-', '_')}")(self.tree, unit)
+        return result
+
+    def _equilibrium(self, tree: GameTree, unit: dict[str, Any]) -> dict[str, Any]:
+        solver, curve = CFRPlus(tree), []
+        for iterations in _checkpoints(unit["iterations"]):
+            solver.run(iterations - solver.iterations)
+            curve.append([iterations, _round(exploitability(tree, solver.policies()))])
+        sizes = {"nodes": tree.nodes, "information_sets": [len(player.first) for player in tree.players]}
+        return {**sizes, **_measure(tree, solver.policies()), "curve": curve}
+
+    def _player(self, tree: GameTree, unit: dict[str, Any]) -> dict[str, Any]:
+        return _measure(tree, self._policies(tree, unit))
+
+    def _self_play(self, tree: GameTree, unit: dict[str, Any]) -> dict[str, Any]:
+        learner, curve = PolicyGradient(tree, unit["seed"], entropy=unit["entropy"]), []
+        for batches in _trained(learner.learn, unit):
+            curve.append([batches * unit["games"], _round(exploitability(tree, learner.policies()))])
+        return {**_measure(tree, learner.policies()), "curve": curve}
+
+    def _response(self, tree: GameTree, unit: dict[str, Any]) -> dict[str, Any]:
+        """The gain of a learned response in each seat at checkpoints, next to that of the exact best response."""
+        policies = self._policies(tree, unit)
+        before, curves = values(tree, policies), []
+        for seat in range(2):
+            if unit["learner"] == "q-learning":
+                learner: Any = QLearner(tree, policies, seat, unit["seed"])
+            else:
+                learner = PolicyGradient(tree, unit["seed"], {1 - seat: policies[1 - seat]}, entropy=0.01)
+            curve = []
+            for batches in _trained(learner.learn, unit):
+                now = list(policies)
+                now[seat] = learner.greedy() if unit["learner"] == "q-learning" else learner.policies()[seat]
+                curve.append([batches * unit["games"], _round((values(tree, now) - before)[seat])])
+            curves.append(curve)
+        return {"exact": _round(gains(tree, policies)), "learned": [curve[-1][1] for curve in curves], "curves": curves}
+
+    def _policies(self, tree: GameTree, unit: dict[str, Any]) -> list[FloatArray]:
+        name = unit["player"]
+        if name not in self.found:
+            if name == "random":
+                self.found[name] = [player.uniform() for player in tree.players]
+            else:
+                player = GreedyPlayer(tree.config) if name == "greedy" else make_player(name, tree.config)
+                seats = range(len(tree.players))
+                self.found[name] = [policy_of(tree, player, seat, unit["samples"]) for seat in seats]
+        return self.found[name]
+
+
+def _round(number: Any) -> Any:
+    return np.round(number, 6).tolist()
+
+
+def _measure(tree: GameTree, policies: list[FloatArray]) -> dict[str, Any]:
+    """The values of the seats if all of them use these policies, what each can gain, and the mean of that."""
+    gained = gains(tree, policies)
+    return {
+        "values": _round(values(tree, policies)), "gains": _round(gained), "exploitability": _round(gained.mean())
+    }  # fmt: skip
+
+
+def _checkpoints(last: int) -> list[int]:
+    return sorted({*(2**i for i in range(last.bit_length())), last})
+
+
+def _trained(learn: Callable[[int], None], unit: dict[str, Any]) -> Iterator[int]:
+    """Train for all batches and yield the number of batches at checkpoints."""
+    done = 0
+    for batches in _checkpoints(unit["batches"]):
+        for _ in range(batches - done):
+            learn(unit["games"])
+        done = batches
+        yield done
+
+
+def run_study(
+    study: MiniStudy,
+    folder: Path,
+    command: str,
+    resumed: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> dict[str, Any]:
+    """Run or resume a study, write ``mini.json`` in its folder, and return the content.
+
+    Args:
+        study: the settings.
+        folder: folder for ``mini.json`` and the files of finished units.
+        command: command line that the file names.
+        resumed: function called once with the number of saved units.
+        progress: function called with 1 after each new unit.
+    """
+    units, runner = study.units(), _Runner()
+    paths = [folder / "units" / f"{digest_of(unit)}.json" for unit in units]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if resumed is not None:
+        resumed(sum(path.exists() for path in paths))
+    results = []
+    for unit, path in zip(units, paths, strict=True):
+        if not path.exists():
+            write_json(path, {**unit, **runner.run(unit)})
+            if progress is not None:
+                progress(1)
+        results.append(read_json(path, UserError).value)
+    data = with_digest({"mini": 1, "command": command, "results": results})
+    write_json(folder / "mini.json", data)
+    return data
+
+
+def study_tables(data: dict[str, Any]) -> str:
+    """Return the results of a study as Markdown tables: equilibria and players, self-play, responses."""
+    parts: dict[tuple[str, int], dict[str, list[dict[str, Any]]]] = {}
+    for one in data["results"]:
+        kinds = parts.setdefault((one["components"], one["num_players"]), {})
+        kinds.setdefault(one["kind"], []).append(one)
+    sections = []
+    rows, learned, responses = [], [], []
+    for (components, n), kinds in parts.items():
+        where = [components, n]
+        for one in kinds.get("equilibrium", []):
+            rows.append([*where, f"CFR+, {one['iterations']} iterations", *_cells(one)])
+        rows += [[*where, code_span(one["player"]), *_cells(one)] for one in kinds.get("player", [])]
+        for entropy in sorted({one["entropy"] for one in kinds.get("self-play", [])}):
+            found = [one["curve"] for one in kinds["self-play"] if one["entropy"] == entropy]
+            means = np.array(found, np.float64)[:, :, 1].mean(0)
+            every = range(len(means) - 1, -1, -3)
+            learned.append([components, entropy, "; ".join(f"{found[0][i][0]:,}: {means[i]:.3f}" for i in every[::-1])])
+        keys = dict.fromkeys((one["player"], one["learner"]) for one in kinds.get("response", []))
+        for player, learner in keys:
+            found = [one for one in kinds["response"] if (one["player"], one["learner"]) == (player, learner)]
+            exact, got = found[0]["exact"], np.array([one["learned"] for one in found])
+            share = f"{got.sum(1).min() / sum(exact):.1%} to {got.sum(1).max() / sum(exact):.1%}"
+            responses.append([components, code_span(player), learner, f"{sum(exact) / 2:.4f}", share])
+    sections.append(markdown_table(("components", "players", "policy", "value of each seat", "mean gain"), rows, 3))
+    if learned:
+        sections.append(markdown_table(("components", "entropy bonus", "games: exploitability"), learned, 3))
+    if responses:
+        head = ("components", "against", "learner", "exploitability", "found by the response")
+        sections.append(markdown_table(head, responses, 3))
+    return "\n\n".join(sections) + "\n"
+
+
+def _cells(one: dict[str, Any]) -> list[str]:
+    gain = one["exploitability"]
+    return [" / ".join(f"{v:+.3f}" for v in one["values"]), f"{gain:.1e}" if 0 < gain < 1e-3 else f"{gain:.4f}"]
