@@ -28,8 +28,8 @@ from helsinki_env.utils.markdown import replace_section
 from tests.oracles import mini as oracle
 
 ROOT = Path(__file__).resolve().parent.parent
-#: A few hundred histories, so that plain Python enumerates them at once.
-TINY = MiniComponents("tiny", ((2, 2), (3, 2)), 1, (2, 1))
+#: A few thousand histories, so that plain Python enumerates them. With two players, a card is drawn.
+TINY = MiniComponents("tiny", ((3, 2), (3, 2)), 1, (2, 2))
 
 
 @pytest.fixture(scope="module", params=[2, 3])
@@ -163,6 +163,7 @@ def some_policies(tree: GameTree) -> list[FloatArray]:
     ]
 
 
+@pytest.mark.parametrize("tiny", [2, pytest.param(3, marks=pytest.mark.thorough)], indirect=True)
 def test_exact_figures_are_those_of_openspiel(tiny: GameTree, monkeypatch: pytest.MonkeyPatch) -> None:
     pyspiel = pytest.importorskip("pyspiel", reason="needs the extra openspiel")
     from open_spiel.python import policy
