@@ -167,6 +167,7 @@ def test_values_of_an_evaluator(tmp_path: Path) -> None:
     assert not rows["policy"][rows["action_mask"] == 0].any()
 
 
+@pytest.mark.thorough
 def test_an_evaluator_with_other_weights_does_not_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     network = tmp_path / "network.safetensors"
     shutil.copy(bundled_network(), network)
@@ -185,6 +186,7 @@ def test_language_models_play_where_replaced_actions_are_counted(capsys: pytest.
     assert "play helsinki arena" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_games_from_a_file_and_from_a_tournament(tmp_path: Path) -> None:
     records = list(play_match(["greedy", "random", "random"], games=6, seed=5).records())
     write_records(tmp_path / "games.jsonl", records)
@@ -295,6 +297,7 @@ def test_after_a_kill_the_folder_has_the_same_bytes(fresh: Path, tmp_path: Path)
     assert contents(tmp_path / "data") == contents(fresh)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_an_interrupt_keeps_what_is_done(fresh: Path, tmp_path: Path) -> None:
     words = fresh_words(tmp_path / "data")

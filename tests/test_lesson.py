@@ -10,7 +10,7 @@ import pytest
 from helsinki_env.agents.registry import make_player
 from helsinki_env.web.help import has_lesson, lesson_message, lesson_table
 from helsinki_env.web.views import choices
-from tests.games import EACH_GAME, TestedGame
+from tests.games import EACH_GAME, GAMES, TestedGame
 from tests.support.browser import Player
 from tests.support.server import Server
 
@@ -72,8 +72,15 @@ def follow(player: Player, how: str, steps: int) -> None:
         player.wait(lambda new, number=view["number"]: new["number"] > number)
 
 
-@EACH_GAME
-@pytest.mark.parametrize("how", ["mouse", "keyboard", "touch"])
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("game", "how"),
+    [
+        pytest.param(game, how, marks=[] if how in always else pytest.mark.nightly, id=f"{game.name}-{how}")
+        for game, always in zip(GAMES, (["touch"], ["mouse", "keyboard"]), strict=True)
+        for how in ("mouse", "keyboard", "touch")
+    ],
+)
 def test_the_guided_game_from_beginning_to_end(game: TestedGame, how: str, lesson: str, browser: Any) -> None:
     player = Player(browser, lesson, touch=how == "touch")
     steps = len(lesson_message(game.spec)["steps"])

@@ -174,6 +174,7 @@ def test_nothing_of_it_is_loaded_with_the_package() -> None:
 # whole games
 
 
+@pytest.mark.thorough
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_a_whole_game_over_standard_input_and_output(game: TestedGame, tmp_path: Path) -> None:
     async def played() -> None:

@@ -236,6 +236,7 @@ def test_the_start_page(server: Server, browser: Any) -> None:
     assert player.wrong == []
 
 
+@pytest.mark.thorough
 def test_long_lists_of_tables_come_in_parts(tmp_path: Path, browser: Any) -> None:
     store = TableStore(tmp_path)
     config = config_from_dict({"num_players": 2})

@@ -15,7 +15,7 @@ import pytest
 from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from helsinki_env.web.views import change_between, choices, encode_message, picture, table_view
-from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
+from tests.games import EACH_GAME, GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player, decide_by_key, one_by_one, pick_by_mouse, sit
 from tests.support.sent import assert_nothing_hidden_was_sent
 from tests.support.server import Server, serving
@@ -59,7 +59,9 @@ def decide_by_mouse(player: Player, rng: random.Random) -> str:
     return by
 
 
-@EACH_GAME
+@pytest.mark.parametrize(
+    "game", [pytest.param(GAMES[0], marks=pytest.mark.nightly), GAMES[1]], ids=lambda game: game.name
+)
 def test_a_whole_game_by_mouse_alone(game: TestedGame, server: Server, data: Path, browser: Any) -> None:
     player, rng = sit(browser, server, "human", "heuristic", game=game.name, seed=21), random.Random(4)
     by: Counter[str] = Counter()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.games import EACH_GAME, TestedGame
+from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player, one_by_one, sit
 from tests.support.languages import CODES, Translator, catalogue, segments
 from tests.support.server import Server
@@ -80,7 +80,7 @@ def act(player: Player, rng: random.Random) -> None:
     player.wait(lambda new: new["number"] > view["number"])
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_a_whole_game_in_german_on_a_phone(game: TestedGame, server: Server, browser: Any) -> None:
     player = sit(
         browser, server, "human", "random", game=game.name, seed=3, width=390, height=844, touch=True, language="de"

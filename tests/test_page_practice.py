@@ -80,6 +80,7 @@ def examined(server: Server) -> str:
     return table
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_a_mistake_is_asked_again_graded_and_planned(
     game: TestedGame, server: Server, data: Path, browser: Any

@@ -167,6 +167,7 @@ def test_players_alone_are_watched(server: Server) -> None:
         assert until(line, lambda new: new["type"] == "table" and new["number"] > number)
 
 
+@pytest.mark.thorough
 def test_a_page_that_takes_nothing_holds_nobody_up_and_loses_its_line(server: Server) -> None:
     made, changes = server.make("human", "greedy", seed=4), 2 * MAX_UNSENT
     with socket.create_connection((urlsplit(server.address).hostname, urlsplit(server.address).port)) as narrow:

@@ -128,7 +128,8 @@ def test_a_flood_of_questions_starts_few_processes_and_ctrl_c_ends_the_server(tm
         assert_ends(server)
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.2, 0.6, 1.2])
+@pytest.mark.thorough
+@pytest.mark.parametrize("delay", [0.2, 1.2, *(pytest.param(delay, marks=pytest.mark.nightly) for delay in (0.0, 0.6))])
 def test_ctrl_c_while_players_start_shows_no_traceback(delay: float, tmp_path: Path) -> None:
     with serving(tmp_path) as server, ExitStack() as stack:
         for seed in range(4):

@@ -204,6 +204,7 @@ def test_random_coverings_cover_every_pair_as_often(tmp_path: Path) -> None:
     assert sorted(HelsinkiConfig.from_yaml(path).covered) == np.flatnonzero(board).tolist()
 
 
+@pytest.mark.thorough
 def test_the_model_learns_what_covering_one_action_does_to_another() -> None:
     config = asked(numbers="covered", most=5)
     play, evidence = simulated(config, uneven_worth, 1), EffectModelData(config.free, 2)
@@ -311,6 +312,7 @@ def changes_of(numbers: dict[str, Any], worth: Any, seed: int, **asked_for: Any)
     return found, {(BOARD_ACTIONS[number.action], number.kind) for number, _ in board_changes(config.free, board)}
 
 
+@pytest.mark.thorough
 def test_the_floor_keeps_the_level() -> None:
     """Making everything weaker brings actions nearer to each other; with a floor that is no balance."""
     only_cost = {"two_points": {"cost": [1, 2]}}
@@ -377,6 +379,7 @@ def test_levels_and_use_are_told_as_they_are() -> None:
     assert findings["two_points"].deviation == pytest.approx(level.effects["two_points"].value - level.level.value)
 
 
+@pytest.mark.thorough
 def test_the_five_that_stand_out_are_covered() -> None:
     games = {part: {2: 2 * count} for part, counts in GAMES.items() for count in counts.values()}
     config = asked(numbers="covered", most=5, boards=84, band=2.0, games=games)
@@ -555,7 +558,10 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "tune.json"
 
 
-@pytest.mark.parametrize("name", ["standard", "covered", "fresh"])
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(name, marks=pytest.mark.nightly) for name in ("standard", "covered")), "fresh"]
+)
 def test_whatever_a_report_needs_is_looked_at_before_anybody_plays_about_it(
     name: str, fresh: Path, tmp_path: Path
 ) -> None:

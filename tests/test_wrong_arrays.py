@@ -20,8 +20,8 @@ pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 @pytest.mark.parametrize(
     "players",
     [
-        ("random", "greedy"),
-        pytest.param(("heuristic", "ismcts:2"), marks=pytest.mark.thorough),
+        pytest.param(("random", "greedy"), marks=pytest.mark.thorough),
+        pytest.param(("heuristic", "ismcts:2"), marks=pytest.mark.nightly),
         pytest.param(("counted:greedy", "mc:2", "net", "net+search:2"), marks=pytest.mark.nightly),
     ],
     ids=" ".join,
