@@ -198,7 +198,7 @@ def test_a_card_refuses_or_counts_illegal_decisions() -> None:
 
 
 @needs_extra
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_the_script_for_a_card_runs_on_a_processor(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHON": sys.executable, "DEVICE": "cpu", "PYTHONPATH": str(ROOT)}
     command = ["bash", "benchmarks/gpu_session.sh", str(tmp_path), "machine", "training"]

@@ -19,7 +19,7 @@ from tests.support.server import Server, serving
 @pytest.mark.thorough
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_a_whole_game_by_keys_alone(game: TestedGame, server: Server, browser: Any) -> None:
-    player, rng = sit(browser, server, "human", "greedy", game=game.name, seed=3), random.Random(1)
+    player, rng = sit(browser, server, "human", "greedy", game=game.name, seed=3, motion=True), random.Random(1)
     while not player.turn()["done"]:
         decide_by_key(player, rng)
     assert "The game is over" in player.page.inner_text("#headline")

@@ -164,8 +164,8 @@ def test_a_page_is_loaded_again_in_the_middle_of_a_turn(game: TestedGame, server
     assert player.wrong == []
 
 
-@pytest.mark.thorough
-@ONE_GAME_OR_EACH_NIGHTLY
+@pytest.mark.nightly
+@EACH_GAME
 def test_a_game_goes_on_by_itself_after_a_crash(game: TestedGame, tmp_path: Path, browser: Any) -> None:
     rng = random.Random(7)
     with serving(tmp_path) as running:

@@ -606,7 +606,7 @@ def test_a_change_that_is_none_is_not_judged(change: dict[str, Any], message: st
         read_found(tmp_path / "tune.json")
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     """Games of players without thought, on whose board two points are all that counts."""
     games = {"screen": {2: 600}, "slopes": {2: 2100}, "halving": {2: 900}, "proof": {2: 2400}}

@@ -53,9 +53,20 @@ class Player:
     """A user of a browser: console errors (`wrong`), WebSocket messages (`frames`), `views`, HTTP `responses`."""
 
     def __init__(
-        self, browser: Any, address: str, width: int = 1300, height: int = 900, touch: bool = False, **settings: str
+        self,
+        browser: Any,
+        address: str,
+        width: int = 1300,
+        height: int = 900,
+        touch: bool = False,
+        motion: bool = False,
+        **settings: str,
     ) -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": height}, has_touch=touch)
+        # Pictures that move take half of a browser's time, so whole games move only where `motion` asks for it.
+        preference = "no-preference" if motion else "reduce"
+        self.context = browser.new_context(
+            viewport={"width": width, "height": height}, has_touch=touch, reduced_motion=preference
+        )
         kept = {"confirm": "no", "pace": "0", "look": "all", "rules": "seen"} | settings
         self.context.add_init_script(
             f"for (const [name, value] of Object.entries({json.dumps(kept)})) localStorage[`table.${{name}}`] ??= value"
