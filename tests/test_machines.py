@@ -46,6 +46,7 @@ WORK = {
     "evaluate": "verify CERTIFICATE net --games 1 --processes 1",
     "check": "random --rows 5 --json OUT.json",
     "balance": "report --from-json STUDY --out OUT",
+    "mini": "--components small --num-players 2 --iterations 1 --batches 1 --games 8 --seeds 1 --out OUT",
     "compile": "--parts games",
     "bench": "--seconds 0.01 --batches 1 --threads 1 --players greedy",
 }
