@@ -51,6 +51,32 @@ def run(monkeypatch: pytest.MonkeyPatch, command: Callable[[], object], words: s
     return main(words.split())
 
 
+COMPILING = """
+import signal
+from numba.core.codegen import JITCodeLibrary
+usual = JITCodeLibrary._object_compiled_hook
+def interrupted(module, code):
+    signal.raise_signal(signal.SIGINT)
+    usual(module, code)
+JITCodeLibrary._object_compiled_hook = staticmethod(interrupted)
+from helsinki_env.engine.bits import popcount
+from helsinki_env.utils.stopping import StoppableCommand, stoppable
+with stoppable(StoppableCommand(["bench"])):
+    try:
+        popcount(7)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_a_signal_while_a_kernel_is_compiled_is_not_lost(tmp_path: Path) -> None:
+    """It arrives in a callback of LLVM, which ignores exceptions."""
+    environment = os.environ | {"HELSINKI_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", COMPILING]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
 def test_a_signal_stops_a_command_and_the_line_says_how_to_begin_again(
     monkeypatch: pytest.MonkeyPatch, capsys: Output
 ) -> None:

@@ -32,6 +32,7 @@ from numba.core.registry import CPUDispatcher
 
 from helsinki_env.engine import compile_cache
 from helsinki_env.engine.compile_cache import KernelCache
+from helsinki_env.utils.stopping import defer_interrupt
 from helsinki_env.utils.streams import notice
 
 DEBUG = os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0")
@@ -169,11 +170,12 @@ class _LockingDispatcher(CPUDispatcher):  # pragma: no cover
 
     def compile(self, signature: Any) -> Any:
         """Compile the kernel for a signature, or load the cached result."""
-        try:
-            return super().compile(signature)
-        finally:
-            if isinstance(self._cache, KernelCache) and self._cache.claims.held:
-                self._cache.release(signature, self.targetctx.codegen())
+        with defer_interrupt():  # LLVM's callbacks would ignore the exception, and the machine code would be lost
+            try:
+                return super().compile(signature)
+            finally:
+                if isinstance(self._cache, KernelCache) and self._cache.claims.held:
+                    self._cache.release(signature, self.targetctx.codegen())
 
 
 class _CalleeDispatcher(_LockingDispatcher):  # pragma: no cover
