@@ -298,6 +298,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))["command"].startswith("helsinki mini ")
     assert main(["mini", "--components", "large"]) == 2
     assert "--components: found 'large'" in capsys.readouterr().err
+    for option, value in (
+        ("--batches", "0"),
+        ("--games", "0"),
+        ("--seeds", "0"),
+        ("--iterations", "0"),
+        ("--seed", "-1"),
+    ):
+        assert main(["mini", option, value, "--out", str(tmp_path / "none")]) == 2
+        assert f"{option}: found {value}" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
 
 
 def test_it_is_known_only_to_those_who_import_it() -> None:

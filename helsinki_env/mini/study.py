@@ -189,8 +189,7 @@ def run_study(
     """
     units, runner = study.units(), _Runner()
     paths = [folder / "units" / f"{digest_of(unit)}.json" for unit in units]
-    for path in paths:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    (folder / "units").mkdir(parents=True, exist_ok=True)
     if resumed is not None:
         resumed(sum(path.exists() for path in paths))
     results = []

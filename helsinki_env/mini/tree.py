@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine import loops
+from helsinki_env.envs.rewards import rewards_of
 from helsinki_env.mini.game import ACTIONS, MINI, OBSERVATION, MiniConfig
 
 __all__ = ["FloatArray", "GameTree", "IntArray", "PlayerTree", "build_tree", "deals", "rewards", "set_pile"]
@@ -131,16 +132,7 @@ def rewards(config: MiniConfig, states: Any) -> FloatArray:
     """Return the rewards at the end, float64 (players, B), by the rules of `MiniConfig.reward`."""
     scores, ranks = np.zeros((2, len(states), 4), np.int64)
     loops.batch_scores(config.tables[0], states, scores, ranks)
-    n = config.num_players
-    points, places = scores[:, :n], ranks[:, :n]
-    found: FloatArray
-    if config.reward == "margin":
-        found = (points * n - points.sum(1, keepdims=True)) / (n - 1)
-    elif config.reward == "rank":
-        found = 1 - 2 * places / (n - 1)
-    else:
-        found = np.where(places == 0, 1.0, -1 / (n - 1))
-    return found.T
+    return rewards_of(config.reward, scores[:, : config.num_players], ranks[:, : config.num_players]).T
 
 
 def _number(keys: IntArray) -> IntArray:

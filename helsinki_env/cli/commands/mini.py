@@ -50,8 +50,12 @@ def main(
     for option, found, choices in (("--components", names, tuple(COMPONENTS)), ("--num-players", counts, ("2", "3"))):
         for name in found:
             Node(name, UserError, option).choice(choices)
-    for option, value in (("--iterations", iterations), ("--seeds", seeds)):
+    for option, value in (
+        *(("--iterations", iterations), ("--batches", batches)),
+        *(("--games", games), ("--seeds", seeds)),
+    ):
         Node(value, UserError, option).integer(1, 1_000_000)
+    Node(seed, UserError, "--seed").integer(0)
     out_folder(out)
     study = MiniStudy(tuple(names), tuple(map(int, counts)), iterations, batches, games, seeds=seeds, seed=seed)
     words = ["helsinki", "mini", "--components", components, "--num-players", num_players]

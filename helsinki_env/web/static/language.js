@@ -1,8 +1,9 @@
 /**
  * The language of the page. Texts are English in the scripts, on the server and in its data; the page translates them
  * when it shows them. The catalogue of a language maps English texts to translations. A key with placeholders, such as
- * "{name} wins {n} coats", matches any text of this form: one letter stands for a number, a word for another text, which
- * is translated, too. In a translation, {color|f} is the form of a text that the catalogue has as "green|f".
+ * "{name} wins {n} coats", matches any text of this form: {n} and other single letters are numbers, {name} and other
+ * words are texts that are translated, too. In a translation, {color|f} is the form of a text that the catalogue has as
+ * "green|f".
  */
 
 import { keep, recall } from "./kept.js";
