@@ -3,6 +3,10 @@
     python -m tests.support.notebooks [NAME ...]
 
 runs all or some of them from top to bottom and rewrites their outputs.
+
+    python -m tests.support.notebooks --modules FOLDER
+
+writes their code as the package `FOLDER/notebook_cells`, whose names and arguments mypy checks without running it.
 """
 
 from __future__ import annotations
@@ -82,10 +86,23 @@ def texts(notebook: Notebook) -> list[tuple[str, str]]:
     return found
 
 
+def write_modules(folder: Path) -> None:
+    """Write the code of each notebook as a module of the package `notebook_cells`."""
+    package = folder / "notebook_cells"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    for path in NOTEBOOKS:
+        code = [cell.source for cell in read(path).cells if cell.cell_type == "code"]
+        (package / f"notebook_{path.stem}.py").write_text("\n\n".join(code) + "\n", encoding="utf-8")
+
+
 def main(names: list[str]) -> None:
-    """Run notebooks and rewrite their outputs."""
+    """Run notebooks and rewrite their outputs, or write their code as modules."""
     import nbformat
 
+    if names[:1] == ["--modules"]:
+        write_modules(Path(names[1]))
+        return
     for path in [FOLDER / name for name in names] or NOTEBOOKS:
         with tempfile.TemporaryDirectory() as folder:
             notebook = run(path, Path(folder))
