@@ -49,10 +49,8 @@ def _observe_in_parts(tables, states, out, lanes):
             observe_part(tables[0], g, g.seat, out[b], lane, lanes)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name in ("helsinki", "copenhagen") else pytest.param(name, marks=pytest.mark.thorough) for name in DRAWN],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", DRAWN)
 def test_lanes_write_an_observation_together(name: str) -> None:
     config, episodes = DRAWN[name]
     games, steps = (60, 300) if JIT else (3, 40)
@@ -129,7 +127,9 @@ def test_a_slide_by_a_loop_is_a_slide() -> None:
 @needs_extra
 @pytest.mark.skipif(not JIT, reason="nothing is compiled without the compiler")
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", [pytest.param("helsinki", marks=pytest.mark.nightly), "copenhagen", "a stranger"])
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(game, marks=pytest.mark.nightly) for game in ("helsinki", "copenhagen")), "a stranger"]
+)
 def test_kernels_of_a_card_need_no_stack_and_round_as_a_processor(name: str) -> None:
     from tests.support.cards import Asked, compiled_for_hopper
 

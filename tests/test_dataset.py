@@ -232,6 +232,7 @@ def test_trajectories_are_those_of_openspiel(game: TestedGame, tmp_path: Path) -
         assert [state.legal_actions() for state in states[:-1]] == given
 
 
+@pytest.mark.thorough
 def test_a_minari_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     minari = pytest.importorskip("minari", reason="needs the extra minari")
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
@@ -286,6 +287,7 @@ def test_an_interrupted_minari_dataset_is_deleted(fresh: Path, tmp_path: Path, m
 # Interrupted and resumed
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_after_a_kill_the_folder_has_the_same_bytes(fresh: Path, tmp_path: Path) -> None:
     words = fresh_words(tmp_path / "data")

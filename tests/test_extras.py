@@ -193,6 +193,7 @@ def optional_imports(tree: ast.AST, extra: str | None = None) -> list[tuple[str 
     return [(extra, name) for extra, name in found if name not in BASE | sys.stdlib_module_names]
 
 
+@pytest.mark.thorough
 def test_optional_packages_are_imported_where_the_extra_is_named() -> None:
     names = {"PIL": "pillow", "resvg_py": "resvg-py", "sb3_contrib": "sb3-contrib"}
     names |= {"stable_baselines3": "stable-baselines3", "numba_cuda": "numba-cuda", "pyspiel": "open_spiel"}

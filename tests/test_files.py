@@ -394,6 +394,7 @@ def test_commands_save_where_there_are_no_locks(
 
 
 @posix
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "code", [CODES[0], *(pytest.param(code, marks=pytest.mark.nightly) for code in CODES[1:3])], ids=errno.errorcode.get
 )

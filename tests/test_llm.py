@@ -252,7 +252,8 @@ def test_only_runs_with_a_model_share_a_budget(monkeypatch: pytest.MonkeyPatch) 
     assert BUDGET_FOLDER not in os.environ
 
 
-@pytest.mark.parametrize("kind", ["match", pytest.param("arena", marks=pytest.mark.thorough), "parts of a study"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["match", pytest.param("arena", marks=pytest.mark.nightly), "parts of a study"])
 def test_each_run_has_a_new_budget(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The runs of one process; a study, which keeps its workers, has one budget for all its parts."""
     monkeypatch.setenv(BUDGET_FOLDER, "")
@@ -279,7 +280,7 @@ def test_each_run_has_a_new_budget(kind: str, monkeypatch: pytest.MonkeyPatch, t
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("listed", ["listed", "unlisted"])
+@pytest.mark.parametrize("listed", ["listed", pytest.param("unlisted", marks=pytest.mark.nightly)])
 def test_the_processes_of_a_tournament_share_the_budget_and_it_states_the_cost(
     listed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

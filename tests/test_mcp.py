@@ -245,6 +245,7 @@ def test_two_clients_at_one_table_over_http_and_a_person_who_watches(tmp_path: P
         assert TOKEN not in server.printed
 
 
+@pytest.mark.thorough
 def test_a_person_plays_in_the_browser_with_a_client(tmp_path: Path) -> None:
     async def played(server: Http) -> None:
         async with server.client() as client:
@@ -467,6 +468,7 @@ def test_a_rated_table_has_no_evaluations(tmp_path: Path) -> None:
     asyncio.run(asked())
 
 
+@pytest.mark.thorough
 def test_a_table_has_a_budget_of_evaluations(tmp_path: Path) -> None:
     """All seats of a table share it; another table has its own."""
 
@@ -487,6 +489,7 @@ def test_a_table_has_a_budget_of_evaluations(tmp_path: Path) -> None:
     asyncio.run(asked())
 
 
+@pytest.mark.thorough
 def test_few_games_are_analyzed_in_parallel(tmp_path: Path) -> None:
     game = HelsinkiGame(seed=1)
     decisions = []

@@ -102,6 +102,7 @@ def test_another_name_for_the_same_components_is_no_other_file(tmp_path: Path) -
     play_match(["net", "net:first"], HelsinkiConfig(components=other), games=2)
 
 
+@pytest.mark.thorough
 def test_a_match_with_components_of_ones_own_warns_once(mine: Path) -> None:
     config = HelsinkiConfig(components=mine)
     with pytest.warns(UnmeasuredComponentsWarning, match="^net: .*mine.yaml.*docs/model-card.md lists") as found:
@@ -202,6 +203,7 @@ def test_a_copy_of_a_network_in_a_file_of_its_own_keeps_what_was_measured(tmp_pa
 # processes
 
 
+@pytest.mark.thorough
 def test_players_in_processes_of_their_own_warn_through_the_process_that_asks(mine: Path) -> None:
     config = HelsinkiConfig(components=mine)
 
@@ -234,8 +236,8 @@ def told(*words: str, folder: Path) -> list[str]:
     return [line for line in done.stderr.splitlines() if "arning" in line]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("players", ["net,net:first", pytest.param("net,net+search:1", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("players", ["net,net:first", "net,net+search:1"])
 def test_simulate_says_it_in_a_line(
     players: str, mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

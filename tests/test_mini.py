@@ -102,6 +102,7 @@ def test_the_rules_agree_with_a_plain_statement_of_them(components: str, num_pla
     assert played >= {"TAKE", "BUILD", "FREE"}
 
 
+@pytest.mark.thorough
 def test_hidden_cards_are_sampled_from_observations() -> None:
     for num_players in (2, 3):
         config, rng = MiniConfig(num_players), random.Random(num_players)
@@ -163,7 +164,8 @@ def some_policies(tree: GameTree) -> list[FloatArray]:
     ]
 
 
-@pytest.mark.parametrize("tiny", [2, pytest.param(3, marks=pytest.mark.thorough)], indirect=True)
+@pytest.mark.thorough
+@pytest.mark.parametrize("tiny", [2, pytest.param(3, marks=pytest.mark.nightly)], indirect=True)
 def test_exact_figures_are_those_of_openspiel(tiny: GameTree, monkeypatch: pytest.MonkeyPatch) -> None:
     pyspiel = pytest.importorskip("pyspiel", reason="needs the extra openspiel")
     from open_spiel.python import policy

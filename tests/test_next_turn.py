@@ -83,6 +83,7 @@ def about_to_move(count: int) -> list[HelsinkiGame]:
     return found[:count]
 
 
+@pytest.mark.thorough
 def test_what_can_be_built_from_where_agrees_with_the_rules() -> None:
     met = {"both": 0, "neither": 0, "with coats": 0}
     for game in about_to_move(150):

@@ -90,6 +90,7 @@ def test_a_board_of_copenhagen(server: Server, browser: Any) -> None:
     assert [said for said in player.wrong if "400" not in said] == []
 
 
+@pytest.mark.thorough
 def test_the_published_board_comes_back(server: Server, browser: Any) -> None:
     player = Player(browser, server.address)
     player.page.click("#board summary")
@@ -128,6 +129,7 @@ def test_boards_that_do_not_exist_are_rejected(server: Server) -> None:
         assert "expected a saved board" in answered["error"]
 
 
+@pytest.mark.thorough
 def test_games_with_an_own_board_are_played_in_a_moved_folder(tmp_path: Path) -> None:
     before, moved = tmp_path / "before", tmp_path / "moved"
     with serving(before) as server:

@@ -171,7 +171,7 @@ def test_the_start_page_begins_games_in_one_click(game: TestedGame, server: Serv
     assert player.wrong == []
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_rematch_swaps_seats(server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "random", game="copenhagen", seed=2)
     rng = random.Random(1)

@@ -228,6 +228,7 @@ def decided(exercise: Any, **more: Any) -> dict[str, Any]:
     return {"type": "decide", "number": 0, "action": action, "more": [], "once": "", **more}
 
 
+@pytest.mark.thorough
 def test_a_message_while_an_answer_is_graded_is_an_error_and_ends_no_process(tmp_path: Path) -> None:
     async def answered() -> None:
         store, pool, sent = TableStore(tmp_path), PlayerPool(), list[str]()

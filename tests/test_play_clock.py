@@ -104,6 +104,7 @@ def test_undo_gives_no_time_back_and_nothing_is_taken_back(server: Server) -> No
         assert "no clock" in until(line, lambda new: new["type"] == "error")["message"]
 
 
+@pytest.mark.thorough
 def test_clocks_continue_after_a_restart_and_stand_still_meanwhile(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         table = server.make("human", "human", sharing="links", seed=3, clock=HOURS)

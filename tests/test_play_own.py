@@ -69,6 +69,7 @@ def offered(server: Server, game: str) -> dict[str, str]:
     return {one["label"]: one["player"] for one in games[game]["own"]}
 
 
+@pytest.mark.thorough
 def test_networks_and_players_of_packages_are_offered_and_play(server: Server, data: Path) -> None:
     own = offered(server, "helsinki")
     assert own == {

@@ -258,7 +258,7 @@ def tiny(tmp_path: Path) -> Callable[[str, int], list[str]]:
     return words
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_longer_suite_begins_alike_with_positions_that_were_lost(
     tiny: Callable[[str, int], list[str]], tmp_path: Path
 ) -> None:

@@ -58,7 +58,7 @@ class Recorded:
 
 
 def recorded(seats: int, dry_roads: bool, seed: int, games: int = GAMES, components: str = "default") -> Recorded:
-    """Games of random and greedy players; the later ones bar actions."""
+    """Games of random and greedy players; the later ones bar actions. Greedy is not compiled for other components."""
     generator = np.random.default_rng(seed)
     # actions denied by the configuration must not count
     config = HelsinkiConfig(num_players=seats, covered=range(10), dry_roads=dry_roads, components=components)
@@ -66,7 +66,7 @@ def recorded(seats: int, dry_roads: bool, seed: int, games: int = GAMES, compone
     denied = generator.integers(0, 2**15, (games, seats)) & generator.integers(0, 2**15, (games, seats))
     denied[: games // 3] = 0
     barred = DisabledActions(covered.astype(np.int16), denied.astype(np.int16))
-    players = [make_player("random", config), make_player("greedy", config)]
+    players = [make_player(name, config) for name in ("random", "greedy" if components == "default" else "random")]
     seeds = deal_seeds(seed, np.arange(games))
     streams = np.stack([init_streams(seed, np.arange(games), seat) for seat in range(seats)], axis=1)
     seating = generator.integers(0, 2, (games, seats))

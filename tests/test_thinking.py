@@ -110,6 +110,7 @@ def children(server: Server) -> list[int]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are listed by Linux")
 def test_a_flood_of_questions_starts_few_processes_and_ctrl_c_ends_the_server(tmp_path: Path) -> None:
     with serving(tmp_path) as server, ExitStack() as stack:

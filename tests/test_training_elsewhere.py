@@ -71,7 +71,7 @@ def test_what_makes_the_scripts_short_is_there() -> None:
     assert all(long in PAGE for long, _ in SHORTER)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(not JIT, reason="too slow")
 def test_the_example_for_stable_baselines3_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -346,6 +346,7 @@ def test_boards_below_the_floor_come_last_however_near_to_the_aim() -> None:
     assert rank_boards(config.free, boards, distance).tolist() == [0, 1, 2]
 
 
+@pytest.mark.thorough
 def test_the_aim_to_lift_raises_the_weak_and_leaves_the_strong() -> None:
     balance, dulled = changes_of(WEAK, weak_worth, 6, most=3)
     lift, lifted = changes_of(WEAK, weak_worth, 6, most=3, aim="lift")
