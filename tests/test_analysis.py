@@ -133,6 +133,7 @@ def test_a_screen_of_the_least_size_holds_nearly_what_it_says_and_a_smaller_one_
     assert held(few) <= 75
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seats", [3, pytest.param(4, marks=pytest.mark.thorough)])
 def test_effects_do_not_depend_on_how_lower_ranks_come_about(seats: int) -> None:
     power = np.linspace(-0.3, 0.5, MAX_DENIABLE_IDS)

@@ -164,6 +164,7 @@ def test_texts_that_are_meant_often_stay_one(tmp_path: Path) -> None:
         list(read_parquet(path))
 
 
+@pytest.mark.thorough
 def test_a_few_games_of_many_long_ones_are_read(tmp_path: Path) -> None:
     decisions = pa.array([[1] * 32_000] * 1000, SCHEMA.field("decisions").type)
     content = parquet(table(1000, decisions=decisions))
@@ -179,6 +180,7 @@ def test_a_few_games_of_many_long_ones_are_read(tmp_path: Path) -> None:
         next(file.batches(0, ("decisions",)))
 
 
+@pytest.mark.thorough
 def test_the_games_of_a_run_are_those_of_its_plan_before_they_are_unpacked(tmp_path: Path) -> None:
     from tests.games import GAMES
     from tests.test_arena import small_run

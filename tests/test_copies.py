@@ -111,6 +111,7 @@ def test_copies_of_a_batch(config: Any, copies: bool, mode: AutoresetMode) -> No
     check_copies(lambda: GameVectorEnv(SIZE, config, mode, copy=copies))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("config", CONFIGS[:2])
 def test_copies_of_a_batch_with_threads_and_random_episodes(config: Any) -> None:
     episodes = spec_of(config).episodes(num_players=(2, 3, 4))

@@ -297,6 +297,7 @@ def test_tables_are_those_of_the_browser_and_go_on_in_another_process(tmp_path: 
 # what is rejected
 
 
+@pytest.mark.thorough
 def test_the_protocol_needs_the_token_over_http(tmp_path: Path) -> None:
     with over_http(tmp_path) as server:
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -451,6 +452,7 @@ def test_a_table_with_the_seat_of_a_client_can_be_deleted(tmp_path: Path) -> Non
     asyncio.run(deleted())
 
 
+@pytest.mark.thorough
 def test_a_rated_table_has_no_evaluations(tmp_path: Path) -> None:
     async def asked() -> None:
         server = InProcess(tmp_path)
@@ -577,6 +579,7 @@ def test_hidden_cards_change_no_byte_of_an_answer(game: TestedGame, tmp_path: Pa
     assert hidden > 10
 
 
+@pytest.mark.thorough
 def test_mutated_calls_are_errors_and_leave_the_table_unchanged(tmp_path: Path) -> None:
     """2,000 calls with random changes of their text: an answer, or one clear error and nothing else."""
     rng = random.Random(6)

@@ -78,6 +78,7 @@ def played_games(name: str) -> list[list[int]]:
 usual_games = cache(played_games)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("name", ["net", pytest.param("net+search:4", marks=pytest.mark.nightly)])
 def test_networks_play_alike_whatever_a_program_has_chosen(name: str, choice: str) -> None:

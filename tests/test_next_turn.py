@@ -106,6 +106,7 @@ def test_what_can_be_built_from_where_agrees_with_the_rules() -> None:
     assert min(met.values()) >= 20, met
 
 
+@pytest.mark.thorough
 def test_gains_are_those_by_which_the_heuristic_moves() -> None:
     compared = 0
     for game in about_to_move(200):

@@ -65,6 +65,7 @@ def test_a_board_is_edited_checked_and_played(server: Server, browser: Any) -> N
     assert [said for said in player.wrong if "400" not in said] == []
 
 
+@pytest.mark.thorough
 def test_a_board_of_copenhagen(server: Server, browser: Any) -> None:
     player = Player(browser, server.address)
     player.page.select_option("#game", "copenhagen")

@@ -101,6 +101,7 @@ def test_what_a_place_wins_is_written_at_it(server: Server, browser: Any) -> Non
     assert "pays" in player.page.inner_text("#meant")
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_the_score_sheet_adds_up_and_is_open_at_the_end(game: TestedGame, server: Server, browser: Any) -> None:
     over = server.make_over("random", "greedy", game=game.name, seed=3)
@@ -111,6 +112,7 @@ def test_the_score_sheet_adds_up_and_is_open_at_the_end(game: TestedGame, server
     assert shown == [chair["score"] for chair in view["seats"]]
 
 
+@pytest.mark.thorough
 def test_nothing_hidden_is_sent_with_explanations(server: Server, data: Path, browser: Any) -> None:
     player, rng = sit(browser, server, "human", "greedy", game="helsinki", seed=8), random.Random(2)
     for _ in range(14):

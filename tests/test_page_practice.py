@@ -257,6 +257,7 @@ def test_a_message_while_an_answer_is_graded_is_an_error_and_ends_no_process(tmp
     in_thread(answered())
 
 
+@pytest.mark.thorough
 def test_an_answer_that_cannot_be_saved_is_an_error(examined: str, data: Path) -> None:
     async def answered() -> None:
         store, pool, sent = TableStore(data), PlayerPool(), list[str]()

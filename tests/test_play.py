@@ -631,6 +631,7 @@ def test_pages_of_a_table_have_an_end(server: Server) -> None:
 # -- message sizes -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_a_decision_takes_a_tenth_of_the_table(game: TestedGame, server: Server) -> None:
     made = server.make("human", "greedy", game=game.name, seed=11)

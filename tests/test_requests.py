@@ -170,6 +170,7 @@ def requests(draw: st.DrawFn, page: Mapping[str, Any]) -> tuple[str, str, bytes 
     return method.upper(), address, json.dumps(draw(spoilt(fits(content["schema"], page)))).encode()
 
 
+@pytest.mark.thorough
 def test_spoilt_requests(server: Server, described: dict[str, Any]) -> None:
     made = server.make("human", "greedy", seed=2)
     with seated(server, made["table"]) as (_, before):
@@ -265,6 +266,7 @@ _WHOLE = st.sampled_from(sorted(MESSAGES)).flatmap(
 )
 
 
+@pytest.mark.thorough
 def test_spoilt_messages(server: Server) -> None:
     made = server.make("human", "greedy", seed=2)
     refused = []

@@ -53,6 +53,7 @@ def table() -> GameTable:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wait", [0.0, 0.01, 0.2])
 def test_questions_that_are_cancelled_leave_no_process_behind(wait: float) -> None:
     one = table()

@@ -260,6 +260,7 @@ def test_a_board_in_balance_stays_as_it_is() -> None:
     assert search(config, simulated(config, level_worth, 4)).outcome == "not significant"
 
 
+@pytest.mark.thorough
 def test_a_spoilt_action_is_found_and_put_right() -> None:
     config = asked()
     found = search(config, simulated(config, spoilt_worth, 6))

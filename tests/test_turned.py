@@ -101,6 +101,7 @@ def test_the_rules_are_the_same_from_all_sides() -> None:
         assert notation.to_dict(notation.from_dict(position)) == notation.to_dict(game)
 
 
+@pytest.mark.thorough
 def test_a_turned_network_says_the_same_from_all_sides() -> None:
     plain = opinionated()
     network, differ = turned_like(plain), 0

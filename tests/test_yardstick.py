@@ -11,6 +11,7 @@ from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests.support import yardstick
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="too slow")
 def test_greedy_decides_as_ever() -> None:
     """After an intended change, `python -m tests.regenerate` rewrites the file; all ratings must follow."""
