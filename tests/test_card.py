@@ -349,7 +349,7 @@ def preset_of(folder: Path, rules: str) -> Path:
     return path
 
 
-@pytest.fixture(scope="module", params=["helsinki", pytest.param("copenhagen", marks=pytest.mark.nightly)])
+@pytest.fixture(scope="module", params=[pytest.param("helsinki", marks=pytest.mark.nightly), "copenhagen"])
 def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """An uninterrupted run of each game: the file of its preset, and its folder."""
     folder = tmp_path_factory.mktemp("runs")

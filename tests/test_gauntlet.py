@@ -125,6 +125,7 @@ def read(path: Path) -> Any:
 # what is played
 
 
+@pytest.mark.nightly
 def test_a_certificate_states_what_a_model_cost(
     gauntlet: Gauntlet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -275,7 +275,7 @@ def test_tournaments_and_ratings_say_it_in_a_line_however_many_processes_play(mi
     assert rated.startswith("helsinki evaluate: warning: ")
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_play_says_it_in_a_line(mine: Path, tmp_path: Path) -> None:
     server = Server("--players", "human,net", "--components", str(mine), data=tmp_path)
     server.end()

@@ -252,7 +252,7 @@ def test_a_player_is_told_what_its_network_knows(tmp_path: Path) -> None:
         load_checkpoint(path)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_an_exported_network_is_told_as_well(tmp_path: Path) -> None:
     observation, mask = rows(200)
     network = with_next_turn(opinionated())
@@ -264,7 +264,7 @@ def test_an_exported_network_is_told_as_well(tmp_path: Path) -> None:
     assert (exported.act(observation, mask, words(200)) == expected).mean() > 0.98
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_run_may_begin_with_a_network_that_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start = saved(tmp_path / "start.safetensors", opinionated())
     preset = Preset.from_dict(

@@ -96,6 +96,7 @@ LONG = (
     "05_your_own_player",
     "06_put_a_game_in_balance",
     "08_behavior_cloning",
+    "09_exact_exploitability",
 )
 
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

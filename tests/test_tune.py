@@ -313,7 +313,7 @@ def changes_of(numbers: dict[str, Any], worth: Any, seed: int, **asked_for: Any)
     return found, {(BOARD_ACTIONS[number.action], number.kind) for number, _ in board_changes(config.free, board)}
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_the_floor_keeps_the_level() -> None:
     """Making everything weaker brings actions nearer to each other; with a floor that is no balance."""
     only_cost = {"two_points": {"cost": [1, 2]}}
@@ -347,7 +347,7 @@ def test_boards_below_the_floor_come_last_however_near_to_the_aim() -> None:
     assert rank_boards(config.free, boards, distance).tolist() == [0, 1, 2]
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_the_aim_to_lift_raises_the_weak_and_leaves_the_strong() -> None:
     balance, dulled = changes_of(WEAK, weak_worth, 6, most=3)
     lift, lifted = changes_of(WEAK, weak_worth, 6, most=3, aim="lift")
@@ -381,7 +381,7 @@ def test_levels_and_use_are_told_as_they_are() -> None:
     assert findings["two_points"].deviation == pytest.approx(level.effects["two_points"].value - level.level.value)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_the_five_that_stand_out_are_covered() -> None:
     games = {part: {2: 2 * count} for part, counts in GAMES.items() for count in counts.values()}
     config = asked(numbers="covered", most=5, boards=84, band=2.0, games=games)
@@ -560,10 +560,8 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "tune.json"
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "name", [*(pytest.param(name, marks=pytest.mark.nightly) for name in ("standard", "covered")), "fresh"]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["standard", "covered", "fresh"])
 def test_whatever_a_report_needs_is_looked_at_before_anybody_plays_about_it(
     name: str, fresh: Path, tmp_path: Path
 ) -> None:

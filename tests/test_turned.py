@@ -127,7 +127,7 @@ def test_whoever_stands_in_the_north_is_seen_as_before() -> None:
     assert met
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_run_may_begin_with_a_network_that_does_not_turn_and_turn_it(tmp_path: Path) -> None:
     start = saved(tmp_path / "start.safetensors", opinionated())
     preset = Preset.from_dict(
@@ -152,7 +152,7 @@ def test_a_run_may_begin_with_a_network_that_does_not_turn_and_turn_it(tmp_path:
         Training(back, tmp_path / "other", 5)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_an_exported_network_turns_too(tmp_path: Path) -> None:
     network = turned_like(opinionated())
     export_network(saved(tmp_path / "net.safetensors", network), tmp_path / "net.onnx", positions=200)
