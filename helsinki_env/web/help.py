@@ -54,6 +54,12 @@ def said(game: BoardGame, action: int, words: str) -> str:
     return named
 
 
+def log_text(game: BoardGame, action: int) -> str:
+    """Describe a legal action of the seat to move for the log; empty if the game has no words for actions."""
+    listed = game.spec.list_ui_actions(game, game.seat) if game.spec.list_ui_actions is not None else ()
+    return said(game, action, next((one.said for one in listed if one.id == action), ""))
+
+
 def explanation(
     table: GameTable, mine: tuple[int, ...], viewer: int | None, spot: str, spots: Any, legal: list[dict[str, Any]]
 ) -> dict[str, Any]:
