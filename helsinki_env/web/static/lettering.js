@@ -47,7 +47,7 @@ export function rewrite(svg, view) {
   }
   for (const title of svg.querySelectorAll("title")) title.textContent = t(withNames(title.textContent ?? "", view));
   const described = svg.querySelector("desc");
-  if (described && language === "en") described.textContent = withNames(described.textContent ?? "", view);
+  if (described && language === "en") described.textContent = t(withNames(described.textContent ?? "", view));
   else described?.remove(); // its sentences are English; the lists of the page have most of their facts
   return () => later.forEach((does) => does());
 }
@@ -61,7 +61,7 @@ export function rewrite(svg, view) {
 function playerText(label, view) {
   const [, who, you, does] = /^(Player \d)( \(you\))?(?: (.*))?$/.exec(label) ?? [];
   if (!who) return t(withNames(label, view));
-  const name = withNames(who, view);
+  const name = t(withNames(who, view));
   const mark = !you ? "" : name === t("You") ? ":" : ` (${t("you")})`;
   return `${name}${mark}${does ? ` ${t(does)}` : ""}`;
 }
@@ -83,7 +83,7 @@ function* lastAction(title, view) {
   const last = view.log.at(-1);
   if (language !== "en") yield () => write(title, t("Last:"));
   if (!(notation instanceof SVGPathElement) || !last) return;
-  yield () => write(notation, `${view.seats[last.seat].name} ${last.words}`, "", 0, room(view.spots.now, notation) || 560);
+  yield () => write(notation, `${t(view.seats[last.seat].name)} ${last.words}`, "", 0, room(view.spots.now, notation) || 560);
 }
 
 /**
