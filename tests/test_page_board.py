@@ -149,7 +149,8 @@ def test_what_uses_a_board_keeps_it(tmp_path: Path) -> None:
         with store.transaction():
             row = ("x", "copenhagen", "", position, 0, 0.1, 0.0)
             store.rows.execute(
-                "INSERT INTO exercises (name, game, title, position, taken, regret, due) VALUES (?, ?, ?, ?, ?, ?, ?)", row
+                "INSERT INTO exercises (name, game, title, position, taken, regret, due) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                row,
             )
         server.ask("DELETE", f"/api/tables/{over}")
         status, answered, _ = server.ask("DELETE", path)

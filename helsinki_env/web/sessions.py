@@ -431,14 +431,14 @@ class TableSession:
 
     def _clock_seat(self) -> int | None:
         """Return the seat whose clock must be running now, or None."""
-        seat = self.table.game.seat
-        if self.table.clock is None or self.table.game.done or not self.pages or seat not in self.table.humans:
+        seat, clock = self.table.game.seat, self.table.clock
+        if clock is None or self.table.game.done or not self.pages or seat not in self.table.humans:
             return None
-        if seat not in self.table.clock.present:
+        if seat not in clock.present:
             return None
         pages = [page for page in self.pages if seat in page.mine]
         handed_over = not pages or any(page.handover_seat(self.table) != seat for page in pages)
-        return seat if handed_over else None
+        return seat if handed_over or seat == clock.begun else None
 
     def _charge(self) -> None:
         """Charge the time since the last call to the running clock."""
@@ -455,6 +455,7 @@ class TableSession:
         self._charge()
         clock.present = sorted({*clock.present, *(seat for page in self.pages for seat in page.mine)})
         stopped, self._running = self._running, self._clock_seat()
+        clock.begun = clock.begun if self._running is None else self._running
         for timer in self._timers:
             timer.cancel()
         self._timers = []

@@ -73,7 +73,7 @@ class Player:
         )
         self.context.add_init_script(_COUNTS)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(120_000)
         self.wrong: list[str] = []
         self.frames: list[str] = []
         self.views: list[dict[str, Any]] = []
