@@ -109,7 +109,12 @@ def test_a_saved_board_is_shown_and_deleted(tmp_path: Path, browser: Any) -> Non
     with serving(tmp_path) as server:
         player = Player(browser, server.address, language="de")
         page, asked = player.page, list[str]()
-        page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+
+        def accept(dialog: Any) -> None:
+            asked.append(dialog.message)
+            dialog.accept()
+
+        page.on("dialog", accept)
         page.click("#board summary")
         said, boards = page.locator("#board p[role=status]"), page.locator("#board .tables li")
         fill_in(player, "zwei Punkte, Stärke", "5")

@@ -199,7 +199,12 @@ def test_names_are_not_translated(server: Server, browser: Any) -> None:
     page.wait_for_selector("text=Gib das Gerät an Easy. Delete")
     assert page.locator("#log b").all_inner_texts()[-1] == "Medium"
     asked: list[str] = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+
+    def dismiss(dialog: Any) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
     page.goto(server.address)
     row = page.locator("#tables li", has=page.get_by_role("link", name="Start", exact=True))
     assert "Medium, Easy. Delete" in row.inner_text()

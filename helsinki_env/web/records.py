@@ -142,7 +142,7 @@ def _title(game: Record | BoardGame) -> str:
         return f"{name}: position with {game.num_players} players, round {game.round}"
     scores = game.scores or [None] * len(game.players)
     seats = [
-        player if score is None else f"{player} {score}" for player, score in zip(game.players, scores, strict=True)
+        player if score is None else f"{player} ({score})" for player, score in zip(game.players, scores, strict=True)
     ]
     title = printable(f"{name}: {', '.join(seats)}")
     return title if len(title) <= _MAX_TITLE else f"{title[: _MAX_TITLE - 1]}…"

@@ -69,7 +69,7 @@ async function keep(content, number) {
  */
 function showGames(content, { count, games }) {
   const items = games.map((one) => () => {
-    const who = one.players.map((name, seat) => (one.scores ? `${name} ${one.scores[seat]}` : name)).join(", ");
+    const who = one.players.map((name, seat) => (one.scores ? `${name} (${one.scores[seat]})` : name)).join(", ");
     const game = one.game[0].toUpperCase() + one.game.slice(1);
     const length = counted(one.decisions, "action");
     const about = `${game}, ${one.scores ? t(length) : t(`${length}, unfinished`)}`;

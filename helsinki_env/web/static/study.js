@@ -41,11 +41,12 @@ function showGame({ record, game, film, players, evaluators, to_move: last }) {
   const button = /** @type {HTMLButtonElement} */ (byId("play-on"));
   const mover = (/** @type {number} */ number) => (number < film.steps.length ? film.steps[number].seat : last);
   const moved = (/** @type {number} */ number) => (button.disabled = mover(number) === null);
-  film.players = film.players.map((/** @type {string} */ name) => verbatim(recordTitle(name)));
+  // A name that differs from the record's is the label of a level.
+  film.players = film.players.map((/** @type {string} */ name, /** @type {number} */ i) => (name === players[i] ? verbatim(recordTitle(name)) : name));
   const seats = film.players.map((/** @type {string} */ name) => ({ name }));
   const drawn = (/** @type {SVGSVGElement} */ svg, /** @type {number} */ number) => {
     const step = film.steps[number - 1];
-    rewrite(svg, { seats, phase: "", spots: {}, log: step ? [{ seat: step.seat, words: t(step.said) }] : [] })();
+    rewrite(svg, { seats, spots: {}, log: step ? [{ seat: step.seat, words: t(step.said) }] : [] })();
   };
   const viewer = new Viewer(byId("shown"), film, { moved, drawn });
   const panel = new EvaluationPanel(record, evaluators, (judgement) => viewer.showEvaluation(judgement), complain);
