@@ -17,6 +17,7 @@ from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.utils.yaml_files import find_yaml
 from helsinki_env.web.help import effects, explanation, rules_text, score_sheet
+from helsinki_env.web.names import verbatim
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 from helsinki_env.web.views import choices, picture
 from tests.games import EACH_GAME, TestedGame
@@ -274,7 +275,7 @@ def test_an_explanation_for_each_kind_of_page(game: TestedGame) -> None:
     legal, shown = choices(table.game), picture(table, 0)["spots"]
     open_spot = legal[0]["at"][0]
     assert explanation(table, (0,), 0, open_spot, shown, legal)["why"] == ""
-    assert explanation(table, (1,), 1, open_spot, shown, [])["why"] == "It is the turn of Ann."
+    assert explanation(table, (1,), 1, open_spot, shown, [])["why"] == f"It is the turn of {verbatim('Ann')}."
     assert explanation(table, (), None, "cell 0 0", shown, [])["why"] == ""
     assert explanation(table, (0,), 0, "cell 1 0", shown, legal)["why"]
     with pytest.raises(TableError, match="spot: found 'cell 9 0'"):

@@ -530,6 +530,22 @@ def test_a_full_server_rejects_new_seats_and_keeps_those_in_use(tmp_path: Path) 
     asyncio.run(played())
 
 
+def test_an_idle_seat_gives_way_and_connects_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("helsinki_env.mcp.seats.MAX_CONNECTED", 1)
+
+    async def played() -> None:
+        async with InProcess(tmp_path).client() as client:
+            first, second = [(await new_table(client, "you", "greedy"))[0]["seat"] for _ in range(2)]
+            await call(client, "observe", seat=first)
+            assert "idle for ten minutes" in await error(client, "observe", seat=second)
+            monkeypatch.setattr("helsinki_env.mcp.seats.MAX_IDLE", 0.0)
+            for seat in (second, first, second):
+                await call(client, "observe", seat=seat, wait=60)
+                await end_turn(client, seat, random.Random(1))
+
+    asyncio.run(played())
+
+
 def test_the_command_rejects_what_it_cannot_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     for options, token, expected in (
         (["--port", "70000"], "", "--port: found 70000"),

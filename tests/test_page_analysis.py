@@ -10,6 +10,7 @@ import pytest
 
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.records import Record, replay_steps
+from helsinki_env.web.names import verbatim
 from tests.games import GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player
 from tests.support.server import Server
@@ -323,7 +324,7 @@ def test_branches_are_named_and_listed(server: Server, browser: Any) -> None:
     ask_who_plays_on(page)
     page.fill("#branch-title", "What if north")
     page.click("#new button.main")
-    assert player.wait(lambda view: True)["name"] == "What if north"
+    assert player.wait(lambda view: True)["name"] == verbatim("What if north")
     page.goto(address)
     page.wait_for_selector("#branches:not([hidden])")
     page.click("#branches summary")

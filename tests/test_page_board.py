@@ -107,6 +107,68 @@ def test_the_published_board_comes_back(server: Server, browser: Any) -> None:
     )
 
 
+def test_a_saved_board_is_shown_and_deleted(tmp_path: Path, browser: Any) -> None:
+    with serving(tmp_path) as server:
+        player = Player(browser, server.address, language="de")
+        page, asked = player.page, list[str]()
+
+        def accept(dialog: Any) -> None:
+            asked.append(dialog.message)
+            dialog.accept()
+
+        page.on("dialog", accept)
+        page.click("#board summary")
+        said, boards = page.locator("#board p[role=status]"), page.locator("#board .tables li")
+        fill_in(player, "zwei Punkte, Stärke", "5")
+        page.click("#board >> text=Dieses Tableau nehmen")
+        boards.get_by_text("zwei Punkte, Stärke: 5").wait_for()
+        options = {"components": server.ask("GET", "/api/games/helsinki/board")[1]["saved"][0]["components"]}
+        table = server.make_over("random", "random", game="helsinki", seed=1, options=options)
+        page.click("#board >> text=Veröffentlichtes Tableau")
+        boards.get_by_text("Zeigen").click()
+        assert page.input_value("[aria-label='zwei Punkte, Stärke']") == "5"
+        boards.get_by_text("Löschen").click()
+        said.get_by_text("Es gibt noch Spiele mit diesem Tableau (Tische: 1,").wait_for()
+        assert server.ask("GET", "/api/tables?over=true")[1][0]["table"] == table, "the game is still there"
+        assert server.ask("DELETE", f"/api/tables/{table}")[0] == 200
+        boards.get_by_text("Löschen").click()
+        said.get_by_text("Das Tableau ist gelöscht.").wait_for()
+        assert page.is_hidden("#board .tables")
+        assert asked == ["Das Tableau „zwei Punkte, Stärke: 5“ und seine Aufgaben löschen?"] * 2
+        assert not list((tmp_path / "boards").iterdir())
+        chairs = [{"player": "human"}, {"player": "random"}]
+        status, answered, _ = server.ask("POST", "/api/tables", {"chairs": chairs, "options": options})
+        assert (status, "expected a saved board" in answered["error"]) == (400, True)
+        assert [wrong for wrong in player.wrong if "400" not in wrong] == []
+
+
+def test_what_uses_a_board_keeps_it(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        made = server.ask("POST", "/api/boards", {"game": "copenhagen", "values": {"rules.goal": 2}})[1]
+        path = f"/api/boards/{made['components']}"
+        assert server.ask("GET", "/api/games/helsinki/board")[1]["saved"] == []
+        saved = server.ask("GET", "/api/games/copenhagen/board")[1]["saved"]
+        assert saved == [made | {"values": {"rules.goal": 2}}]
+        over = server.make_over("random", "greedy", game="copenhagen", seed=1, options=made)
+        record = server.ask("POST", "/api/records", json.dumps({"table": over}).encode())[1]["record"]
+        store = TableStore(tmp_path)
+        position = store.boards.portable_text(_position_of(store.load(over), 1))
+        with store.transaction():
+            row = ("x", "copenhagen", "", position, 0, 0.1, 0.0)
+            store.rows.execute(
+                "INSERT INTO exercises (name, game, title, position, taken, regret, due) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+        server.ask("DELETE", f"/api/tables/{over}")
+        status, answered, _ = server.ask("DELETE", path)
+        assert (status, "games saved for analysis: 1" in answered["error"]) == (400, True)
+        server.ask("DELETE", f"/api/records/{record}")
+        assert server.ask("DELETE", path)[0] == 200
+        assert store.rows.execute("SELECT count(*) FROM exercises").fetchone() == (0,)
+        assert server.ask("DELETE", path)[0] == 400
+        store.close()
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [

@@ -328,3 +328,17 @@ def test_one_of_something_is_said_in_the_singular(server: Server, browser: Any) 
     page = opened(browser, server.address)
     said = page.evaluate("import('/static/dom.js').then(({ counted }) => [0, 1, 2].map(n => counted(n, 'decision')))")
     assert said == ["0 decisions", "1 decision", "2 decisions"]
+
+
+def test_a_wide_window_is_used(server: Server, browser: Any) -> None:
+    player = Player(browser, server.address, width=1920, height=1080)
+    page = player.page
+    page.wait_for_selector(".game svg")
+    resume, form = (page.locator(one).bounding_box() for one in ("section:has(#tables)", "#new"))
+    assert resume["y"] == form["y"] < 540, "both are visible without scrolling"
+    assert resume["x"] + resume["width"] < form["x"]
+    page.click(".game .learn >> nth=0")
+    page.wait_for_selector("#lesson .told")
+    picture = page.locator("#picture > svg").bounding_box()
+    assert picture["y"] + picture["height"] <= 1080, "the picture is not cut off below the lesson"
+    assert player.wrong == []

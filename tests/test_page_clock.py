@@ -50,6 +50,29 @@ def test_without_a_number_there_is_no_clock(server: Server, browser: Any) -> Non
     assert player.clocks == []
 
 
+def test_a_reload_stops_no_clock_of_a_shared_device(server: Server, browser: Any) -> None:
+    made = server.make("human", "human", seed=2, clock={"minutes": 5})
+    player = Player(browser, f"{server.address}/tables/{made['table']}")
+    page = player.page
+    page.wait_for_selector("text=I am Player 1: show the table")
+    assert page.locator("#seats .clock.running").count() == 0, "nobody has the device yet"
+    page.click("text=I am Player 1: show the table")
+    page.wait_for_selector("#seats .clock.running")
+    page.reload()
+    page.wait_for_selector("text=I am Player 1: show the table")
+    page.wait_for_selector("#seats > :first-child .clock.running")
+    page.click("text=I am Player 1: show the table")
+    player.wait(lambda view: view["curtain"] is None)
+    while player.view["curtain"] is None:
+        number = player.wait(lambda view: view["decisions"])["number"]
+        page.locator("#choices button").first.click()
+        player.wait(lambda view, number=number: view["number"] > number)
+    page.reload()
+    page.wait_for_selector("text=I am Player 2: show the table")
+    assert page.locator("#seats .clock.running").count() == 0, "the turn has not begun"
+    assert player.wrong == []
+
+
 def test_the_page_says_who_plays_without_time(server: Server, browser: Any) -> None:
     made = server.make("human", "random", seed=2, clock={"minutes": 0.01})
     player = Player(browser, f"{server.address}/tables/{made['table']}", pace="3000")

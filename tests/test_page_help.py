@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from helsinki_env.web.names import verbatim
 from helsinki_env.web.store import TableStore
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player, decide_by_key, sit, until
@@ -161,7 +162,7 @@ def test_the_start_page_begins_games_in_one_click(game: TestedGame, server: Serv
     player = Player(browser, server.address)
     player.page.click(f"[aria-label='Play {title} against Medium']")
     view = player.wait(lambda view: True)
-    assert [chair["name"] for chair in view["seats"]] == ["You", "Medium"]
+    assert [chair["name"] for chair in view["seats"]] == [verbatim("You"), "Medium"]
     assert "Medium" in player.page.text_content("#picture svg"), "the picture has the names of the table"
     player.page.goto(server.address)
     player.page.wait_for_selector(f".game[aria-label={title}] .view svg")

@@ -181,3 +181,55 @@ def test_a_person_chooses_the_language_and_a_game_is_analyzed_in_it(server: Serv
     page.wait_for_selector("#seats[open] #chairs li")
     reader.read()
     assert player.wrong == []
+
+
+def test_names_are_not_translated(server: Server, browser: Any) -> None:
+    """People, tables and tournaments have names that are texts of the catalogue, or contain them."""
+    chairs = [{"player": "human", "name": "Medium"}, {"player": "human", "name": "Easy. Delete"}]
+    made = server.ask("POST", "/api/tables", {"chairs": chairs, "title": "Start", "seed": 1})[1]
+    player = Player(browser, f"{server.address}/tables/{made['table']}", language="de")
+    page = player.page
+    page.click("text=Ich bin Medium: Tisch zeigen")
+    player.turn()
+    assert page.inner_text("#headline") == "Medium, du bist am Zug"
+    assert page.inner_text("#title") == "Start"
+    assert page.locator("#seats .name").all_inner_texts() == ["Medium", "Easy. Delete"]
+    while player.view["curtain"] is None:
+        number = player.view["number"]
+        page.locator("#choices button").first.click()
+        player.wait(lambda view, number=number: view["number"] > number)
+    page.wait_for_selector("text=Gib das Gerät an Easy. Delete")
+    assert page.locator("#log b").all_inner_texts()[-1] == "Medium"
+    asked: list[str] = []
+
+    def dismiss(dialog: Any) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
+    page.goto(server.address)
+    row = page.locator("#tables li", has=page.get_by_role("link", name="Start", exact=True))
+    assert "Medium, Easy. Delete" in row.inner_text()
+    row.get_by_text("Löschen").click()
+    assert asked == ["Den Tisch „Start“ löschen?"]
+    over = server.make_over("random", "random", seed=2, title="Delete")
+    page.goto(server.address)
+    page.locator("#finished li", has=page.get_by_role("link", name="Delete", exact=True)).wait_for()
+    server.ask("POST", "/api/tournaments", {"players": ["random", "greedy"], "games": 10, "title": "Games"})
+    page.goto(f"{server.address}/tournaments")
+    page.get_by_role("link", name="Games", exact=True).wait_for()
+    page.get_by_label("Das Turnier Games löschen").wait_for()
+    assert server.ask("DELETE", f"/api/tables/{over}")[0] == 200
+    assert player.wrong == []
+
+
+def test_default_names_are_translated(server: Server, browser: Any) -> None:
+    chairs = [{"player": "human"}, {"player": "greedy"}]
+    made = server.ask("POST", "/api/tables", {"chairs": chairs, "seed": 1})[1]
+    player = Player(browser, f"{server.address}/tables/{made['table']}", language="de")
+    player.turn()
+    assert player.page.locator("#seats .name").all_inner_texts()[0] == "Spieler 1"
+    lesson = server.ask("POST", "/api/lessons", {"game": "helsinki"})[1]["table"]
+    player.page.goto(f"{server.address}/tables/{lesson}")
+    player.page.wait_for_selector("#title >> text=Geführtes Spiel")
+    player.page.wait_for_selector("#seats .name >> text=Du")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from helsinki_env.web.names import verbatim
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player, decide_by_key, sit, until
 from tests.support.server import Server
@@ -150,6 +151,6 @@ def test_a_level_is_chosen_by_its_rating(game: TestedGame, server: Server, brows
     player.press("ArrowLeft")
     player.page.click(f"{card} >> text=Play level 2")
     view = player.wait(lambda view: view["decisions"])
-    assert [chair["name"] for chair in view["seats"]] == ["You", "Level 2"]
+    assert [chair["name"] for chair in view["seats"]] == [verbatim("You"), "Level 2"]
     assert view["seats"][1]["player"] == "level:2"
     assert player.wrong == []

@@ -149,6 +149,9 @@ def test_puzzles_are_positions_with_a_better_action(server: Server, browser: Any
         assert graded["why"], "puzzles have a reason in words"
     player = Player(browser, server.address + "/puzzles")
     view = player.wait(lambda view: view["decisions"])
+    assert view["log"]
+    assert all(one["words"] for one in view["log"])
+    assert "; ;" not in player.page.inner_text("#log")
     taken = puzzle(0).taken
     player.page.evaluate(
         "([number, action]) => line.send(JSON.stringify({ type: 'decide', number, action }))", [view["number"], taken]

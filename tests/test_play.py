@@ -20,6 +20,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from helsinki_env.cli.main import main
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.evaluation.match import play_match
+from helsinki_env.web.names import verbatim
 from helsinki_env.web.security import REQUEST_TIMEOUT
 from helsinki_env.web.sessions import MAX_PAGES
 from helsinki_env.web.tables import GameTable
@@ -526,7 +527,7 @@ def test_names_are_text_and_nothing_else(server: Server) -> None:
     )
     assert status == 201
     with seated(server, made["table"]) as (_, view):
-        assert (view["name"], view["seats"][0]["name"]) == (evil, evil)
+        assert (view["name"], view["seats"][0]["name"]) == (verbatim(evil), verbatim(evil))
         assert "onerror" not in view["svg"]
 
 

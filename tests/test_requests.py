@@ -19,6 +19,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from helsinki_env.evaluation.match import play_match
+from helsinki_env.web.names import verbatim
 from helsinki_env.web.websocket import MESSAGES
 from tests.support.server import Line, Server, seated, serving, until
 
@@ -235,7 +236,7 @@ def test_names_may_be_written_in_any_script(server: Server) -> None:
     made = server.ask("POST", "/api/tables", {"chairs": [{"name": name} for name in names], "title": "表"})
     assert made[0] == 201, made
     with seated(server, made[1]["table"]) as (_, view):
-        assert [seat["name"] for seat in view["seats"]] == names
+        assert [seat["name"] for seat in view["seats"]] == [verbatim(name) for name in names]
 
 
 def test_names_of_players_in_records_are_shown_without_controls(server: Server) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from helsinki_env.web.tables import GameTable, TableError
 _CODE = re.compile(r"([0-9a-f]{12})\.([A-Za-z0-9_-]{22})")
 MAX_CONNECTED = 64
 """Maximum number of connected seats in unfinished games; a seat connects on its first call."""
+MAX_IDLE = 600.0
+"""Seconds after which a seat without calls may be disconnected; no call takes as long."""
 _POLL = 0.5
 """Interval, in seconds, at which a waiting call checks for actions saved by another process."""
 
@@ -35,7 +38,7 @@ class _Connection(PageConnection):
     is_assistant = True
 
     def __init__(self, seat: int) -> None:
-        self.changed = asyncio.Event()
+        self.changed, self.called = asyncio.Event(), 0.0
         super().__init__(self._notify, (seat,))
 
     def _notify(self, _: str) -> None:
@@ -129,12 +132,10 @@ class ClientSeats:
             for other in [c for c, seat in self._connected.items() if seat.game.done or not store.has(seat.table.name)]:
                 await self._leave(other)
             if len(self._connected) >= MAX_CONNECTED:
-                raise ToolError(
-                    f"seat: found {MAX_CONNECTED} connected seats of unfinished games, expected fewer; finish one of "
-                    "the games, delete its table, or restart the server"
-                )
+                await self._leave_idle()
             self._connected[code] = self._join(code)
         seat = self._connected[code]
+        seat.page.called = time.monotonic()
         try:
             seat.session.refresh()
         except TableError:  # the table was deleted
@@ -160,6 +161,16 @@ class ClientSeats:
         session.join(page)
         shared = [seat.events for seat in self._connected.values() if seat.session is session]
         return ClientSeat(session, page, shared[0] if shared else _Events())
+
+    async def _leave_idle(self) -> None:
+        """Disconnect the seat that has been idle for the longest time; its next call connects it again."""
+        code, seat = min(self._connected.items(), key=lambda item: item[1].page.called)
+        if time.monotonic() - seat.page.called < MAX_IDLE:
+            raise ToolError(
+                f"seat: found {MAX_CONNECTED} connected seats of unfinished games, expected fewer; finish one of "
+                "the games, delete its table, or wait until one is idle for ten minutes"
+            )
+        await self._leave(code)
 
     async def _leave(self, code: str) -> None:
         seat = self._connected.pop(code)

@@ -12,6 +12,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from helsinki_env.utils.yaml_files import find_yaml
 _NAME = r"own-[0-9a-f]{12}"
 _PATH = re.compile(rf"(?:.*[/\\])?boards[/\\]({_NAME})\.yaml")
 _MAX_BOARDS = 1000
+_MAX_LISTED = 100
 _LABELS = {
     "hand_limit": "most cards in a hand",
     "goal": "points that end the game",
@@ -63,6 +65,34 @@ class Boards:
         data: dict[str, Any] = yaml.safe_load(find_yaml(name, "components", ValueError).read_text(encoding="utf-8"))
         return data
 
+    def saved(self, spec: GameSpec) -> list[dict[str, Any]]:
+        """Return the latest saved boards of a game: `components` and the changed `values`, keyed as in `fields`."""
+        published = _values(self._published(spec))
+        rows = self._rows.execute("SELECT name, content FROM boards ORDER BY rowid DESC LIMIT ?", (_MAX_LISTED,))
+        boards = [(name, _content_values(content)) for name, content in rows]
+        return [
+            {"components": name, "values": {key: value for key, value in values.items() if value != published[key]}}
+            for name, values in boards
+            if values.keys() == published.keys()  # of this game
+        ]
+
+    def remove(self, name: str) -> None:
+        """Delete a board and the exercises with it; raise ValueError if it does not exist or a saved game uses it."""
+        if self._content(name) is None:
+            raise ValueError(f"board: found {short_repr(name)}, expected a saved board")
+        tables = "SELECT count(*) FROM tables WHERE instr(config, ?1) OR instr(start, ?1)"
+        games = "SELECT count(*) FROM records WHERE instr(record, ?1)"
+        with self._transaction():
+            users = [self._rows.execute(query, (name,)).fetchone()[0] for query in (tables, games)]
+            if any(users):
+                raise ValueError(
+                    f"board: found saved games with it (tables: {users[0]}, games saved for analysis: {users[1]}), "
+                    "expected none; delete them first"
+                )
+            self._rows.execute("DELETE FROM exercises WHERE instr(position, ?)", (name,))
+            self._rows.execute("DELETE FROM boards WHERE name = ?", (name,))
+        (self._folder / f"{name}.yaml").unlink(missing_ok=True)
+
     def fields(self, spec: GameSpec) -> list[dict[str, Any]]:
         """Return the values that can be changed, as groups of rows of fields.
 
@@ -85,7 +115,7 @@ class Boards:
             StoreError: if the file cannot be saved.
         """
         data = self._published(spec)
-        known = {field["key"] for group in _groups(data) for row in group["rows"] for field in row["fields"] if field}
+        known = _values(data)
         for key, value in values.items():
             if key not in known:
                 raise ValueError(f"values: found the key {short_repr(key)}, expected one of the board's")
@@ -185,6 +215,17 @@ def _with_config(text: str, change: Callable[[Mapping[str, Any]], dict[str, Any]
         return json.dumps(change(data))
     data["config"] = change(data["config"])
     return json.dumps(data | ({"digest": record_digest(data)} if "digest" in data else {}))
+
+
+def _values(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a component file that can be changed."""
+    rows = (row for group in _groups(data) for row in group["rows"])
+    return {field["key"]: field["value"] for row in rows for field in row["fields"] if field}
+
+
+@lru_cache(maxsize=_MAX_LISTED)
+def _content_values(content: str) -> dict[str, Any]:
+    return _values(yaml.safe_load(content))
 
 
 def _groups(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

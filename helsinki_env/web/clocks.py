@@ -31,6 +31,7 @@ class TableClock:
     left: list[float]  # by seat
     expired: list[int] = field(default_factory=list)  # numbers of the actions taken by the substitute
     present: list[int] = field(default_factory=list)  # seats that have opened the table
+    begun: int | None = None  # the seat whose clock has already run in this turn, so that no reload stops it
 
     @classmethod
     def of(cls, seconds: float, increment: float, seats: int) -> TableClock:
@@ -48,7 +49,7 @@ class TableClock:
 
     def copy(self) -> TableClock:
         """Return a copy."""
-        return TableClock(self.seconds, self.increment, list(self.left), list(self.expired), list(self.present))
+        return TableClock(**asdict(self))
 
     def spend(self, seat: int, seconds: float) -> None:
         """Subtract the time that a seat has used."""
@@ -57,6 +58,7 @@ class TableClock:
     def end_turn(self, seat: int) -> None:
         """Add the increment at the end of a turn."""
         self.left[seat] += self.increment
+        self.begun = None
 
     def message(self, people: tuple[int, ...], running: int | None, player: str) -> dict[str, Any]:
         """Return the message for pages: each person's remaining time, and the seat whose clock is running."""

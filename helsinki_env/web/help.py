@@ -15,6 +15,7 @@ from typing import Any
 from helsinki_env.data import short_repr
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import GameSpec, spec_of
+from helsinki_env.web.names import LESSON_NAME, LESSON_TITLE, seat_name
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 
 
@@ -52,6 +53,12 @@ def said(game: BoardGame, action: int, words: str) -> str:
     module = help_module(game.spec.name)
     named: str = words if module is None or not hasattr(module, "said") else module.said(game, action, words)
     return named
+
+
+def log_text(game: BoardGame, action: int) -> str:
+    """Describe a legal action of the seat to move for the log; empty if the game has no words for actions."""
+    listed = game.spec.list_ui_actions(game, game.seat) if game.spec.list_ui_actions is not None else ()
+    return said(game, action, next((one.said for one in listed if one.id == action), ""))
 
 
 def explanation(
@@ -92,7 +99,7 @@ def _why_not(
     if game.done:
         return "The game is over."
     if game.seat not in mine or viewer != game.seat:
-        return f"It is the turn of {table.chairs[game.seat].name}."
+        return f"It is the turn of {seat_name(table, game.seat)}."
     if any(spot in one["at"] for one in legal):
         return ""
     reason: str = module.why_not(game, spot)
@@ -128,5 +135,5 @@ def lesson_table(spec: GameSpec, label: str) -> GameTable:
     lesson = _lesson(spec)
     if not lesson:
         raise ValueError(f"game: found {spec.name}, expected a game with a guided game")
-    chairs = (SeatAssignment(HUMAN, "You"), SeatAssignment(lesson["opponent"], label))
-    return GameTable(secrets.token_hex(6), "Guided game", spec.config(num_players=2), lesson["seed"], chairs)
+    chairs = (SeatAssignment(HUMAN, LESSON_NAME), SeatAssignment(lesson["opponent"], label))
+    return GameTable(secrets.token_hex(6), LESSON_TITLE, spec.config(num_players=2), lesson["seed"], chairs)

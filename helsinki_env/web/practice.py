@@ -19,7 +19,9 @@ import numpy as np
 from helsinki_env.agents.base import seat_key
 from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
+from helsinki_env.web.help import log_text
 from helsinki_env.web.levels import Estimate, own_rating, player_rating
+from helsinki_env.web.names import shown_names
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.reasons import reason_text
 from helsinki_env.web.store import StoreError, TableStore, finished_tables
@@ -238,7 +240,8 @@ class Exercises:
         now = time.time()
         try:
             table = await self._store.load_in_thread(name)
-            title = table.title or ", ".join(chair.name for chair in table.chairs)
+            named, names = shown_names(table.title, table.chairs, table.game.spec.name)
+            title = named or ", ".join(names)
             for number, action, regret in await mistakes(self._pool, table) if table.game.done else ():
                 position = self._store.boards.portable_text(_position_of(table, number))
                 rows.append((f"{name}-{number}", table.game.spec.name, title, position, action, regret, now))
@@ -304,5 +307,5 @@ def puzzle(number: int) -> Exercise:
     chairs = tuple(SeatAssignment(HUMAN, f"Player {seat + 1}") for seat in range(config.num_players))
     table = GameTable(secrets.token_hex(6), f"Puzzle {number + 1}", config, int(data["seed"]), chairs)
     for action in data["actions"]:
-        table.decide(table.number, action, "")
+        table.decide(table.number, action, log_text(table.game, action))
     return Exercise(f"puzzle-{number}", data["game"], table.title, table, int(data["taken"]), 0.0, 0, 0)

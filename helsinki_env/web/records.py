@@ -11,6 +11,7 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.notation import to_dict
 from helsinki_env.records import Record, initial_game, replay
 from helsinki_env.utils.markdown import printable
+from helsinki_env.web.help import log_text
 from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import HUMAN, GameTable, TableError
 from helsinki_env.web.uploads import is_position, read_position
@@ -141,7 +142,7 @@ def _title(game: Record | BoardGame) -> str:
         return f"{name}: position with {game.num_players} players, round {game.round}"
     scores = game.scores or [None] * len(game.players)
     seats = [
-        player if score is None else f"{player} {score}" for player, score in zip(game.players, scores, strict=True)
+        player if score is None else f"{player} ({score})" for player, score in zip(game.players, scores, strict=True)
     ]
     title = printable(f"{name}: {', '.join(seats)}")
     return title if len(title) <= _MAX_TITLE else f"{title[: _MAX_TITLE - 1]}…"
@@ -179,8 +180,6 @@ def _with_descriptions(begin: BoardGame, actions: tuple[int, ...]) -> tuple[tupl
     """Return each action as a tuple (seat, action, description)."""
     game, described = begin.clone(), []
     for action in actions:
-        ui_actions = game.spec.list_ui_actions(game, game.seat) if game.spec.list_ui_actions else ()
-        said = next((one.said for one in ui_actions if one.id == action), "")
-        described.append((game.seat, action, said))
+        described.append((game.seat, action, log_text(game, action)))
         game.step(action)
     return tuple(described)

@@ -24,6 +24,7 @@ from helsinki_env.web.clocks import TableClock, substitute
 from helsinki_env.web.evaluation import EvaluationJobs
 from helsinki_env.web.help import has_lesson, lesson_table, rules_text
 from helsinki_env.web.levels import level_data
+from helsinki_env.web.names import default_names, seat_name, shown_names
 from helsinki_env.web.own_players import OwnPlayers
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.practice import Exercises, puzzles
@@ -164,9 +165,9 @@ def _add_tables(
 
     @app.get("/api/games/{name}/board")
     async def board(name: str) -> dict[str, Any]:
-        """Return the component values of a game that can be changed, and the abilities that can be disabled."""
+        """Return the component values that can be changed, the abilities that can be disabled, and saved boards."""
         spec = browser_game(name)
-        return {"groups": boards.fields(spec), "abilities": boards.abilities(spec)}
+        return {"groups": boards.fields(spec), "abilities": boards.abilities(spec), "saved": boards.saved(spec)}
 
     @app.get("/api/host")
     async def host() -> dict[str, str]:
@@ -183,6 +184,12 @@ def _add_tables(
     async def make_board(wanted: NewBoard) -> dict[str, str]:
         """Save a custom board; its name is a value for the `components` option."""
         return {"components": boards.save(browser_game(wanted.game), wanted.values)}
+
+    @app.delete("/api/boards/{name}")
+    async def remove_board(name: str) -> dict[str, str]:
+        """Delete a custom board that no saved game uses."""
+        boards.remove(name)
+        return {"components": name}
 
     @app.get("/api/games")
     async def games() -> list[dict[str, Any]]:
@@ -228,7 +235,7 @@ def _add_tables(
             records.add_branch(wanted.begin.record, table.name, wanted.begin.decisions)
         links = [
             # The URL fragment after the # is never sent to a server or written to its log.
-            {"seat": seat, "name": chair.name, "link": f"/tables/{table.name}#key={chair.key}"}
+            {"seat": seat, "name": seat_name(table, seat), "link": f"/tables/{table.name}#key={chair.key}"}
             for seat, chair in enumerate(table.chairs)
             if chair.key
         ]
@@ -320,12 +327,14 @@ def _list_content(entries: list[TableEntry], finished: set[str]) -> bytes:
 
 
 def _entry_data(entry: TableEntry, over: bool) -> dict[str, Any]:
+    game = entry.game or default_spec().name
+    title, names = shown_names(entry.title, entry.chairs, game)
     return {
         "table": entry.name,
-        "title": entry.title,
+        "title": title,
         "made": entry.made,
-        "game": entry.game or default_spec().name,
-        "seats": [{"name": chair.name, "player": chair.player} for chair in entry.chairs],
+        "game": game,
+        "seats": [{"name": name, "player": chair.player} for name, chair in zip(names, entry.chairs, strict=True)],
         "decisions": entry.decisions,
         "links": any(chair.key for chair in entry.chairs),
         "over": over,
@@ -367,10 +376,8 @@ def _game_start(wanted: NewTable, records: SavedGames, boards: Boards) -> GameSt
 def _chairs(
     wanted: NewTable, spec: GameSpec, settings: ServerSettings, own: dict[str, str]
 ) -> tuple[SeatAssignment, ...]:
-    labels = own | {level.player: level.label for level in levels_of(spec)}
-    scale = [one["player"] for one in level_data(spec.name)]
-    labels |= {player: f"Level {number}" for number, player in enumerate(scale, 1)}
-    allowed = (HUMAN, *offered_players(spec, settings.players), *scale, *own)
+    labels = own | default_names(spec.name)
+    allowed = (HUMAN, *offered_players(spec, settings.players), *labels)
     chairs = []
     for seat, chair in enumerate(wanted.chairs):
         if chair.player not in allowed:

@@ -19,6 +19,7 @@ from helsinki_env.data import short_repr
 from helsinki_env.web.clocks import substitute
 from helsinki_env.web.evaluation import SIMULATIONS, EvaluationRequest, PageEvaluator
 from helsinki_env.web.help import explanation, lesson_message, rules_text
+from helsinki_env.web.names import seat_name
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.practice import MISTAKE, evaluate_own
 from helsinki_env.web.reasons import hint
@@ -91,9 +92,9 @@ def evaluation_request(
     if game.done:
         raise TableError("evaluate: the game is over, so there is nothing to evaluate")
     if page.handover_seat(table) is not None:
-        raise TableError(f"evaluate: {table.chairs[game.seat].name} must take the device first")
+        raise TableError(f"evaluate: {seat_name(table, game.seat)} must take the device first")
     if page.mine and game.seat != page.viewing_seat:
-        raise TableError(f"evaluate: it is the turn of {table.chairs[game.seat].name}; ask when it is yours")
+        raise TableError(f"evaluate: it is the turn of {seat_name(table, game.seat)}; ask when it is yours")
     # Unlike the players' keys, this key is not derived from the seed, so the evaluation reveals nothing about the seed.
     key = np.array([seat_key(0, game.seat, table.number)])
     return EvaluationRequest(table.number, deeper, table.config, (*table.question()[:2], key), descriptions)
@@ -282,10 +283,10 @@ class TableSession:
             raise TableError("the game is over")
         self._charge()
         if self._is_out_of_time:
-            name = self.table.chairs[seat].name
+            name = seat_name(self.table, seat)
             raise TableError(f"clock: the time of {name} has run out; {self._substitute} takes the rest of the turn")
         if seat not in page.mine or page.viewing_seat != seat:
-            raise TableError(f"seat: it is the turn of {self.table.chairs[seat].name}, not yours")
+            raise TableError(f"seat: it is the turn of {seat_name(self.table, seat)}, not yours")
 
     def _decide(self, number: int, action: int) -> None:
         """Apply and save an action, or do neither."""
@@ -354,7 +355,7 @@ class TableSession:
             return  # the page asked about an earlier picture
         handover, viewer = page.handover_seat(self.table), self._viewer(page)
         if handover is not None:
-            raise TableError(f"explain: {self.table.chairs[handover].name} must take the device first")
+            raise TableError(f"explain: {seat_name(self.table, handover)} must take the device first")
         spots = self._picture(viewer)["spots"]
         acts = not self.table.game.done and self.table.game.seat == viewer
         legal = [*self._choices(), *self._selectable()] if acts else []
@@ -430,14 +431,14 @@ class TableSession:
 
     def _clock_seat(self) -> int | None:
         """Return the seat whose clock must be running now, or None."""
-        seat = self.table.game.seat
-        if self.table.clock is None or self.table.game.done or not self.pages or seat not in self.table.humans:
+        seat, clock = self.table.game.seat, self.table.clock
+        if clock is None or self.table.game.done or not self.pages or seat not in self.table.humans:
             return None
-        if seat not in self.table.clock.present:
+        if seat not in clock.present:
             return None
         pages = [page for page in self.pages if seat in page.mine]
         handed_over = not pages or any(page.handover_seat(self.table) != seat for page in pages)
-        return seat if handed_over else None
+        return seat if handed_over or seat == clock.begun else None
 
     def _charge(self) -> None:
         """Charge the time since the last call to the running clock."""
@@ -454,6 +455,7 @@ class TableSession:
         self._charge()
         clock.present = sorted({*clock.present, *(seat for page in self.pages for seat in page.mine)})
         stopped, self._running = self._running, self._clock_seat()
+        clock.begun = clock.begun if self._running is None else self._running
         for timer in self._timers:
             timer.cancel()
         self._timers = []

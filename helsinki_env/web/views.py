@@ -14,6 +14,7 @@ from typing import Any
 
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.web.help import effects, said, score_sheet
+from helsinki_env.web.names import shown_names
 from helsinki_env.web.tables import HUMAN, GameTable, reveals_hidden
 
 _LOG = 400
@@ -101,11 +102,12 @@ def table_view(
     """
     game, turn = table.game, table.turn()
     acts = not game.done and handover is None and game.seat in mine and viewer == game.seat
+    title, names = shown_names(table.title, table.chairs, game.spec.name)
     scores, ranks, sheets = game.scores().tolist(), game.ranks().tolist(), score_sheet(game)
     view: dict[str, Any] = {
         "type": "table",
         "table": table.name,
-        "name": table.title,
+        "name": title,
         "game": game.spec.name,
         "number": table.number,
         "seat": game.seat,
@@ -126,7 +128,7 @@ def table_view(
         "paused": table.paused,
         "seats": [
             {
-                "name": chair.name,
+                "name": names[seat],
                 "player": chair.player,
                 "human": chair.player == HUMAN,
                 "score": scores[seat],

@@ -173,7 +173,7 @@ function shares(parts, view) {
         "li",
         {},
         make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat + 1)),
-        make("span", { class: "name" }, view.seats[seat].name),
+        make("span", { class: "name" }, t(view.seats[seat].name)),
         figure(part),
         bar(part, `seat-${seat}`),
       ),

@@ -2,7 +2,7 @@
 
 import { Refused, ask, send } from "./access.js";
 import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
-import { date, number, t } from "./language.js";
+import { date, number, recordTitle, t, verbatim } from "./language.js";
 
 /** @typedef {import("./protocol.js").Brought} Brought */
 /** @typedef {import("./protocol.js").Found} Found */
@@ -35,7 +35,7 @@ async function take(from) {
   if (mine !== brought) return;
   large = shown ? null : from;
   text.value = content;
-  text.placeholder = shown ? "" : t(`${from.name}, ${number(from.size)} bytes`);
+  text.placeholder = shown ? "" : t(`${verbatim(from.name)}, ${number(from.size)} bytes`);
   await open();
 }
 
@@ -69,12 +69,12 @@ async function keep(content, number) {
  */
 function showGames(content, { count, games }) {
   const items = games.map((one) => () => {
-    const who = one.players.map((name, seat) => (one.scores ? `${name} ${one.scores[seat]}` : name)).join(", ");
+    const who = one.players.map((name, seat) => (one.scores ? `${name} (${one.scores[seat]})` : name)).join(", ");
     const game = one.game[0].toUpperCase() + one.game.slice(1);
     const length = counted(one.decisions, "action");
     const about = `${game}, ${one.scores ? t(length) : t(`${length}, unfinished`)}`;
     const choose = button(t("Open"), once(() => keep(content, one.number).catch(complain)));
-    choose.setAttribute("aria-label", t(`Open game ${one.number}: ${who}`));
+    choose.setAttribute("aria-label", t(`Open game ${one.number}: ${verbatim(who)}`));
     const words = make("div", {}, make("b", {}, `${one.number}. ${who}`), make("div", { class: "soft" }, about));
     return make("li", {}, words, choose);
   });
@@ -139,16 +139,17 @@ function mark({ start, end }) {
 async function showSavedRecords() {
   /** @type {SavedRecord[]} */
   const kept = await ask("GET", "/api/records");
-  const items = kept.map(({ record, title, made, decisions }) => () => {
+  const items = kept.map(({ record, title: saved, made, decisions }) => () => {
+    const title = decisions === null ? t(saved) : recordTitle(saved);
     const about = t(decisions === null ? "position" : counted(decisions, "action"));
     const forget = async () => {
-      if (!confirm(t(`Delete "${title}"?`))) return;
+      if (!confirm(t(`Delete "${verbatim(title)}"?`))) return;
       await ask("DELETE", `/api/records/${record}`).catch(complain);
       await showSavedRecords().catch(complain);
     };
     const remove = button(t("Delete"), once(forget));
-    remove.setAttribute("aria-label", t(`Delete ${title}`));
-        const link = make("a", { href: `/analysis/${record}` }, t(title));
+    remove.setAttribute("aria-label", t(`Delete ${verbatim(title)}`));
+    const link = make("a", { href: `/analysis/${record}` }, title);
     return make("li", {}, make("div", {}, link, make("div", { class: "soft" }, `${about}, ${date(made)}`)), remove);
   });
   fill(byId("kept"), items);

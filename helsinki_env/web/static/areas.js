@@ -86,7 +86,7 @@ export function belowArea(view, id, narrow) {
  */
 export function showAreas(view, choose) {
   const own = view.viewer ?? view.mine[0];
-  const seats = view.seats.flatMap((chair, seat) => (seat === own ? [] : [{ id: `seat ${seat}`, label: chair.name }]));
+  const seats = view.seats.flatMap((chair, seat) => (seat === own ? [] : [{ id: `seat ${seat}`, label: t(chair.name) }]));
   const common = COMMON.filter((one) => boxOf(view, one.spots));
   const wanted = [...common, ...seats];
   const list = byId("areas");

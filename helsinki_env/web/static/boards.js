@@ -1,12 +1,13 @@
 /** The editor for a custom board: the values of a component file, and the abilities in play. */
 
 import { Refused, ask } from "./access.js";
-import { button, make } from "./dom.js";
-import { t } from "./language.js";
+import { button, fill, make, once } from "./dom.js";
+import { t, verbatim } from "./language.js";
 
 /**
  * @typedef {{key: string, value: number}} Field
  * @typedef {{title: string, heads: string[], rows: {label: string, fields: (Field | null)[]}[]}} Group
+ * @typedef {{components: string, values: Record<string, number>}} Saved  with the changed values
  */
 
 /** @param {string} name */
@@ -14,11 +15,13 @@ const words = (name) => name.replaceAll("_", " ");
 
 export class BoardEditor {
   /** The game and the options for the next table; no options select the published board. */
-  #used = { game: "", options: {} };
+  #used = /** @type {{game: string, options: {components?: string, denied?: string[]}}} */ ({ game: "", options: {} });
   #game = "";
   /** @type {HTMLInputElement[]} */
   #inputs = [];
   #said = make("p", { class: "soft", role: "status" });
+  #list = make("ul", { class: "tables" });
+  #saved = make("fieldset", { class: "board-group" }, make("legend", {}, t("Saved boards")), this.#list);
 
   /** @param {HTMLElement} holder */
   constructor(holder) {
@@ -33,8 +36,8 @@ export class BoardEditor {
   /** @param {string} game  Show the editor for a game. */
   async show(game) {
     this.#game = game;
-    /** @type {{groups: Group[], abilities: string[]}} */
-    const { groups, abilities } = await ask("GET", `/api/games/${game}/board`);
+    /** @type {{groups: Group[], abilities: string[], saved: Saved[]}} */
+    const { groups, abilities, saved } = await ask("GET", `/api/games/${game}/board`);
     if (game !== this.#game) return;
     this.#inputs = [];
     this.#said.textContent = "";
@@ -42,7 +45,47 @@ export class BoardEditor {
     if (abilities.length) shown.push(this.#abilities(abilities));
     const row = make("div", { class: "row" }, button(t("Use this board"), () => this.#use()), button(t("Published board"), () => this.#reset()));
     this.holder.hidden = !groups.length;
-    this.holder.replaceChildren(make("summary", {}, t("A board of your own")), ...shown, row, this.#said);
+    this.holder.replaceChildren(make("summary", {}, t("A board of your own")), ...shown, row, this.#said, this.#saved);
+    this.#showSaved(saved);
+  }
+
+  /** @param {Saved[]} saved  Show the saved boards, described by their changed values. */
+  #showSaved(saved) {
+    this.#saved.hidden = !saved.length;
+    fill(this.#list, saved.map((board) => () => this.#item(board)));
+  }
+
+  /** @param {Saved} board */
+  #item({ components, values }) {
+    const changed = this.#inputs.filter((one) => one.dataset.key && one.dataset.key in values);
+    const about = changed.map((one) => `${one.getAttribute("aria-label")}: ${values[one.dataset.key ?? ""]}`).join("; ") || t("Published board");
+    const show = () => {
+      this.#reset();
+      for (const one of changed) one.value = String(values[one.dataset.key ?? ""]);
+      this.#said.textContent = t('Click "Use this board" to play with these numbers.');
+    };
+    const forget = async () => {
+      if (!confirm(t(`Delete the board "${verbatim(about)}" and its exercises?`))) return;
+      try {
+        await ask("DELETE", `/api/boards/${components}`);
+        if (this.#used.options.components === components) this.#reset();
+        await this.#refresh();
+        this.#said.textContent = t("The board is deleted.");
+      } catch (problem) {
+        this.#said.textContent = t(problem instanceof Error ? problem.message : String(problem));
+      }
+    };
+    const buttons = [
+      button(t("Show"), show, { "aria-label": t(`Show the board ${verbatim(about)}`) }),
+      button(t("Delete"), once(forget), { "aria-label": t(`Delete the board ${verbatim(about)}`) }),
+    ];
+    return make("li", {}, make("div", {}, about), make("div", { class: "row" }, ...buttons));
+  }
+
+  async #refresh() {
+    const game = this.#game;
+    const { saved } = await ask("GET", `/api/games/${game}/board`);
+    if (game === this.#game) this.#showSaved(saved);
   }
 
   /** @param {Group} group */
@@ -114,6 +157,7 @@ export class BoardEditor {
       this.#used = { game: this.#game, options: { components, ...(denied.length && { denied }) } };
       this.#mark("", "");
       this.#said.textContent = t("The next table has this board. Click Start to play it.");
+      await this.#refresh();
     } catch (problem) {
       const text = problem instanceof Error ? problem.message : String(problem);
       const [key, ...rest] = text.split(": ");

@@ -111,7 +111,7 @@ function ownRating(own) {
  * @param {{player: string, label: string}} level
  */
 async function play(game, level) {
-  const chairs = [{ player: "human", name: recall("name.0", "") || "You" }, { player: level.player, name: level.label }];
+  const chairs = [{ player: "human", name: recall("name.0", "") || t("You") }, { player: level.player, name: level.label }];
   const { table } = await ask("POST", "/api/tables", { game: game.name, chairs });
   await goTo(`/tables/${table}`);
 }
@@ -124,9 +124,9 @@ function showPicture(holder, text) {
   const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   svg.removeAttribute("width");
   svg.removeAttribute("height");
-  svg.setAttribute("preserveAspectRatio", "xMidYMin slice");
+  svg.setAttribute("preserveAspectRatio", "xMidYMid meet");
   const shown = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(svg, true)));
-  const letter = rewrite(shown, { seats: [{ name: t("You") }, { name: t("Easy") }], phase: "", spots: {}, log: [] });
+  const letter = rewrite(shown, { seats: [{ name: t("You") }, { name: t("Easy") }], spots: {}, log: [] });
   holder.replaceChildren(shown);
   letter();
 }

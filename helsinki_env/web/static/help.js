@@ -147,7 +147,7 @@ export class Help {
   heard(answer) {
     if (answer.spot !== this.#spot) return;
     const parts = [];
-    if (answer.why && this.#asked) parts.push(make("p", { class: "why" }, answer.why));
+    if (answer.why && this.#asked) parts.push(make("p", { class: "why" }, t(answer.why)));
     if (answer.help) parts.push(make("p", { class: this.#asked && answer.why ? "soft" : null }, answer.help));
     if (!parts.length) return this.hide();
     this.box.replaceChildren(...parts);
@@ -156,7 +156,7 @@ export class Help {
     const below = y + 18 + this.box.offsetHeight < innerHeight;
     this.box.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - this.box.offsetWidth - 8))}px`;
     this.box.style.top = `${below ? y + 18 : Math.max(8, y - this.box.offsetHeight - 14)}px`;
-    if (this.#asked) this.say([answer.why, answer.help].filter(Boolean).join(" "));
+    if (this.#asked) this.say(t([answer.why, answer.help].filter(Boolean).join(" ")));
   }
 
   /** Hide the explanation. */

@@ -59,13 +59,39 @@ function escaped(text) {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
+/** Marks around a name that a person chose, which is no text to translate (`verbatim` in helsinki_env/web/names.py). */
+const [OPEN, CLOSE] = ["\u2068", "\u2069"];
+const NAMES = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`, "g");
+/** The first of the characters that stand for names while a text is translated. */
+const FIRST = 0xe000;
+
+/** @param {string} name  Mark a name, so that it remains as it is in a text. */
+export const verbatim = (name) => `${OPEN}${name}${CLOSE}`;
+
 /**
  * Return a text in the language of the page; a text that is not in the catalogue remains English.
  *
  * @param {string} text
  * @returns {string}
  */
-export function t(text) {
+export const t = (text) => text && marked(text).replace(NAMES, "$1");
+
+/** @param {string} text  Translate a text whose names remain marked. */
+function marked(text) {
+  /** @type {string[]} */
+  const names = [];
+  const hidden = text.replace(NAMES, (name) => String.fromCharCode(FIRST + names.push(name) - 1));
+  const found = translate(hidden);
+  return names.length ? found.replace(/[\ue000-\uf8ff]/g, (one) => names[one.charCodeAt(0) - FIRST] ?? one) : found;
+}
+
+/**
+ * Translate a text without names.
+ *
+ * @param {string} text
+ * @returns {string}
+ */
+function translate(text) {
   if (!catalogue.size || !text) return text;
   const found = known.get(text) ?? whole(text) ?? begun(text) ?? parts(text);
   known.set(text, found);
@@ -83,7 +109,7 @@ function whole(text) {
     if (!match) continue;
     return translation.replace(/\{(\w+)(?:\|(\w+))?\}/g, (_, name, form) => {
       const value = match[names.indexOf(name) + 1];
-      return catalogue.get(`${value}|${form}`) ?? t(value);
+      return catalogue.get(`${value}|${form}`) ?? translate(value);
     });
   }
 }
@@ -101,15 +127,15 @@ function begun(text) {
 function parts(text) {
   for (const [end, joint] of JOINTS) {
     const found = text.split(end).filter(Boolean);
-    if (found.length > 1) return found.map(t).join(joint);
-    if (joint === COLON && text.endsWith(".")) return `${t(text.slice(0, -1))}.`;
+    if (found.length > 1) return found.map(translate).join(joint);
+    if (joint === COLON && text.endsWith(".")) return `${translate(text.slice(0, -1))}.`;
   }
   return text;
 }
 
 /**
  * Return a copy of a message from the server with its texts in the language of the page. `english` keeps the words of an
- * action.
+ * action. Names remain marked, because further texts contain them: show them with `t`.
  *
  * @template T
  * @param {T} message
@@ -121,7 +147,7 @@ export function translated(message) {
 
 /** @param {any} value @param {string} [field] @returns {any} */
 function inside(value, field = "") {
-  if (typeof value === "string") return FIELDS.includes(field) ? t(value) : value;
+  if (typeof value === "string") return FIELDS.includes(field) ? marked(value) : value;
   if (Array.isArray(value)) return value.map((one) => inside(one, field));
   if (!value || typeof value !== "object") return value;
   const entries = Object.entries(value).map(([name, one]) => {
@@ -130,6 +156,9 @@ function inside(value, field = "") {
   });
   return { ...Object.fromEntries(entries), ...("words" in value && { english: value.words }) };
 }
+
+/** @param {string} title  Return the title of a game record, or the name of a player in it: only default names are texts. */
+export const recordTitle = (title) => title.replace(/(?<=^|: |, )Player \d(?= |,|…|$)/g, (one) => t(one));
 
 /** @param {number} value  Format a number. */
 export const number = (value) => value.toLocaleString(locale);

@@ -5,7 +5,7 @@ import { spotAt } from "./help.js";
 import { language, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
-/** @typedef {{seats: {name: string}[], phase: string, spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  The part of a view that is used here. */
+/** @typedef {{seats: {name: string}[], spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  The part of a view that is used here. */
 
 /** Cap height and font size of lettering in pictures, before it is scaled. */
 const FONT = 19;
@@ -13,6 +13,8 @@ const FONT = 19;
 export const TOKENS = ["#343b49", "#fffaf0", "#ef86b4", "#3fc6c0"];
 /** A text color with too little contrast, and its replacement. */
 const [FAINT, SOFT] = ["#b5ac98", "#6d6a60"];
+/** The name of a phase, which is no text for people; the sides of the board are written in capitals, too. */
+const PHASE = /^(?!(NORTH|EAST|SOUTH|WEST|HELSINKI|COPENHAGEN)$)[A-Z_]{3,}$/;
 
 /**
  * Replace the seat numbers in a text with the names at the table.
@@ -42,12 +44,12 @@ export function rewrite(svg, view) {
     else if (/^\d$/.test(label) && isToken(part)) later.push(() => write(part, String(Number(label) + 1), "middle", 3));
     else if (label === "Last:") later.push(...lastAction(part, view));
     else if (/^points, \d+ end the game/.test(label)) later.push(() => write(part, t(label.replace(/^points, (\d+) end/, "$1 points end")), "", 1.1));
-    else if (label === view.phase) removePill(part);
+    else if (PHASE.test(label) && part.previousElementSibling?.localName === "rect") removePill(part);
     else if (words !== label) later.push(() => write(part, words, part.closest('[data-part="action"]') ? "middle" : "", 1.1, freeWidth(part, view)));
   }
   for (const title of svg.querySelectorAll("title")) title.textContent = t(withNames(title.textContent ?? "", view));
   const described = svg.querySelector("desc");
-  if (described && language === "en") described.textContent = withNames(described.textContent ?? "", view);
+  if (described && language === "en") described.textContent = t(withNames(described.textContent ?? "", view));
   else described?.remove(); // its sentences are English; the lists of the page have most of their facts
   return () => later.forEach((does) => does());
 }
@@ -61,7 +63,7 @@ export function rewrite(svg, view) {
 function playerText(label, view) {
   const [, who, you, does] = /^(Player \d)( \(you\))?(?: (.*))?$/.exec(label) ?? [];
   if (!who) return t(withNames(label, view));
-  const name = withNames(who, view);
+  const name = t(withNames(who, view));
   const mark = !you ? "" : name === t("You") ? ":" : ` (${t("you")})`;
   return `${name}${mark}${does ? ` ${t(does)}` : ""}`;
 }
@@ -81,9 +83,14 @@ function isToken(path) {
 function* lastAction(title, view) {
   const notation = title.nextElementSibling;
   const last = view.log.at(-1);
+  if (!last) {
+    title.remove();
+    notation?.remove();
+    return;
+  }
   if (language !== "en") yield () => write(title, t("Last:"));
-  if (!(notation instanceof SVGPathElement) || !last) return;
-  yield () => write(notation, `${view.seats[last.seat].name} ${last.words}`, "", 0, room(view.spots.now, notation) || 560);
+  if (!(notation instanceof SVGPathElement)) return;
+  yield () => write(notation, `${t(view.seats[last.seat].name)} ${last.words}`, "", 0, room(view.spots.now, notation) || 560);
 }
 
 /**
@@ -113,7 +120,7 @@ function freeWidth(path, { spots }) {
 
 /** @param {SVGPathElement} path  Remove the name of a phase and the pill around it. */
 function removePill(path) {
-  if (path.previousElementSibling?.localName === "rect") path.previousElementSibling.remove();
+  path.previousElementSibling?.remove();
   path.remove();
 }
 

@@ -16,7 +16,7 @@ export function showSheet(table, view) {
   const labels = new Map();
   for (const chair of view.seats) for (const line of chair.sheet) labels.set(line.label, line.note);
   const heads = view.seats.map((chair, seat) =>
-    make("th", { scope: "col", title: chair.name }, make("span", { class: `token seat-${seat}` }, String(seat + 1)), make("span", { class: "unseen" }, chair.name)),
+    make("th", { scope: "col", title: t(chair.name) }, make("span", { class: `token seat-${seat}` }, String(seat + 1)), make("span", { class: "unseen" }, t(chair.name))),
   );
   const rows = [...labels].map(([label, note], i) => {
     const cells = view.seats.map((chair) => {

@@ -20,7 +20,7 @@ export function showSeats(list, view, before) {
     ...view.seats.map((chair, seat) => {
       const who = [
         make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat + 1)),
-        make("span", { class: "name", title: chair.human ? null : chair.player }, chair.name),
+        make("span", { class: "name", title: chair.human ? null : chair.player }, t(chair.name)),
       ];
       if (view.mine.includes(seat) && view.mine.length === 1) who.push(make("span", { class: "pill" }, t("you")));
       if (chair.to_move) who.push(make("span", { class: "pill gold" }, t("to move")));
@@ -79,7 +79,7 @@ export function showLog(list, view, takeBack) {
         "li",
         {},
         make("span", { class: `token seat-${turn[0].seat}`, "aria-hidden": "true" }, String(turn[0].seat + 1)),
-        make("span", {}, make("b", {}, chair.name), " ", turn.map((one) => one.words).join("; "), "."),
+        make("span", {}, make("b", {}, t(chair.name)), " ", turn.map((one) => one.words).join("; "), "."),
       );
       if (first) {
         const name = t(`Take back: return to before ${chair.name} ${first.words}`);
@@ -102,6 +102,6 @@ export function news(view, before) {
   if (!before || view.number < before.number) return "";
   return view.log
     .filter((one) => one.number >= before.number)
-    .map((one) => `${view.seats[one.seat].name} ${one.words}.`)
+    .map((one) => `${t(view.seats[one.seat].name)} ${one.words}.`)
     .join(" ");
 }

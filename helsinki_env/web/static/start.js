@@ -9,7 +9,7 @@ import { clockRule } from "./clocks.js";
 import { button, byId, complain, counted, fillByParts, goTo, make, once, whenSent } from "./dom.js";
 import { keepLinks, keptLinks, showLinks } from "./invite.js";
 import { KEEPS_NOTHING, keeps } from "./kept.js";
-import { date, t } from "./language.js";
+import { date, t, verbatim } from "./language.js";
 import { showPracticeCard } from "./practice.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 
@@ -101,7 +101,8 @@ async function showTables() {
 function item(one) {
   const who = one.seats.map((seat) => t(seat.name)).join(", ");
   const title = games.find((known) => known.name === one.game)?.title ?? one.game;
-  const name = t(one.title) || `${title}: ${who}`;
+  const shown = t(one.title) || `${title}: ${who}`;
+  const name = verbatim(shown);
   const length = counted(one.decisions, "action");
   const about = `${title}, ${one.over ? t(`finished after ${length}`) : t(length)}, ${date(one.made)}`;
   const forget = async () => {
@@ -115,7 +116,7 @@ function item(one) {
     await showTables().catch(complain);
   };
   const remove = button(t("Delete"), once(forget), { "aria-label": t(`Delete the table ${name}`) });
-  const open = one.links ? make("b", { title: t("Open it with the link of your seat") }, name) : make("a", { href: `/tables/${one.table}` }, name);
+  const open = one.links ? make("b", { title: t("Open it with the link of your seat") }, shown) : make("a", { href: `/tables/${one.table}` }, shown);
   const apart = one.over ? [analyzeButton(one.table, complain, t("Analyze"), t(`Analyze the game ${name}`))] : [];
   const links = keptLinks(one.table);
   const again = () => showLinks(byId("links"), links).catch(complain);

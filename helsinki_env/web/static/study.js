@@ -6,7 +6,7 @@ import { ask } from "./access.js";
 import { byId, complain, counted, make } from "./dom.js";
 import { download } from "./download.js";
 import { EvaluationPanel } from "./evaluation.js";
-import { date, t } from "./language.js";
+import { date, recordTitle, t, verbatim } from "./language.js";
 import { rewrite } from "./lettering.js";
 import { playOn } from "./playon.js";
 import { PositionView } from "./position.js";
@@ -29,7 +29,7 @@ function onClick(id, does) {
 
 /** @param {Study} study */
 async function show(study) {
-  document.title = byId("title").textContent = t(study.title);
+  document.title = byId("title").textContent = study.kind === "record" ? recordTitle(study.title) : t(study.title);
   byId("wait").hidden = true;
   byId("tools").hidden = false;
   const panel = study.kind === "record" ? showGame(study) : showPosition(study);
@@ -41,10 +41,12 @@ function showGame({ record, game, film, players, evaluators, to_move: last }) {
   const button = /** @type {HTMLButtonElement} */ (byId("play-on"));
   const mover = (/** @type {number} */ number) => (number < film.steps.length ? film.steps[number].seat : last);
   const moved = (/** @type {number} */ number) => (button.disabled = mover(number) === null);
-  const seats = film.players.map((/** @type {string} */ name) => ({ name: t(name) }));
+  // A name that differs from the record's is the label of a level.
+  film.players = film.players.map((/** @type {string} */ name, /** @type {number} */ i) => (name === players[i] ? verbatim(recordTitle(name)) : name));
+  const seats = film.players.map((/** @type {string} */ name) => ({ name }));
   const drawn = (/** @type {SVGSVGElement} */ svg, /** @type {number} */ number) => {
     const step = film.steps[number - 1];
-    rewrite(svg, { seats, phase: "", spots: {}, log: step ? [{ seat: step.seat, words: t(step.said) }] : [] })();
+    rewrite(svg, { seats, spots: {}, log: step ? [{ seat: step.seat, words: t(step.said) }] : [] })();
   };
   const viewer = new Viewer(byId("shown"), film, { moved, drawn });
   const panel = new EvaluationPanel(record, evaluators, (judgement) => viewer.showEvaluation(judgement), complain);

@@ -273,7 +273,7 @@ function show(next) {
   complain("");
   if (next.number !== before?.number) sent = -1;
   const back = before !== null && next.number < before.number;
-  if (!practice.on) byId("title").textContent = next.name || next.seats.map((chair) => chair.name).join(", ");
+  if (!practice.on) byId("title").textContent = next.name ? t(next.name) : next.seats.map((chair) => t(chair.name)).join(", ");
   byId("picture").hidden = next.curtain !== null;
   showCurtain(next);
   again.take(next);

@@ -104,7 +104,7 @@ function showLatest(games) {
         make(
           "span",
           { class: "seat" },
-          make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat)),
+          make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat + 1)),
           place === 0 ? make("b", {}, `${player} ${score}`) : `${player} ${score}`,
           place === 0 ? make("span", { class: "pill gold" }, t("won")) : "",
         ),

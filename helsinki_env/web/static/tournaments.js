@@ -2,7 +2,7 @@
 
 import { ask } from "./access.js";
 import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
-import { date, t } from "./language.js";
+import { date, t, verbatim } from "./language.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 import { progressText } from "./standings.js";
 
@@ -109,7 +109,8 @@ async function showTournaments() {
   const found = await ask("GET", "/api/tournaments");
   const items = found.map((one) => () => {
     const closed = one.state === "closed";
-    const name = closed ? one.tournament : one.title || one.players.join(", ");
+    const shown = closed ? one.tournament : one.title || one.players.join(", ");
+    const name = verbatim(shown);
     const about = closed ? t(one.message) : `${t(`${one.game}, ${one.seats} per table`)}, ${progressText(one)}, ${date(one.made)}`;
     const forget = async () => {
       if (!confirm(t(`Delete the tournament "${name}" and its games?`))) return;
@@ -118,7 +119,7 @@ async function showTournaments() {
     };
     const remove = button(t("Delete"), once(forget));
     remove.setAttribute("aria-label", t(`Delete the tournament ${name}`));
-    const open = closed ? make("b", {}, name) : make("a", { href: `/tournaments/${one.tournament}` }, name);
+    const open = closed ? make("b", {}, shown) : make("a", { href: `/tournaments/${one.tournament}` }, shown);
     return make("li", {}, make("div", {}, open, make("div", { class: "soft" }, about)), remove);
   });
   fill(byId("tournaments"), items);
