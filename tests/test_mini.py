@@ -290,6 +290,15 @@ def test_an_interrupted_study_resumes_and_gives_the_same_bytes(tmp_path: Path) -
     assert (parts / "mini.json").read_bytes() == (whole / "mini.json").read_bytes()
 
 
+def test_units_of_other_code_are_not_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick, saved = MiniStudy(("small",), (3,), iterations=4), list[int]()
+    run_study(quick, tmp_path, "command")
+    run_study(quick, tmp_path, "command", saved.append)
+    monkeypatch.setattr("helsinki_env.mini.study._code_digest", lambda: "of other code")
+    run_study(quick, tmp_path, "command", saved.append)
+    assert saved == [len(quick.units()), 0]
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.md"
     page.write_text("# A page\n\n<!-- written: exact -->\n<!-- end: exact -->\n", encoding="utf-8")

@@ -1,11 +1,12 @@
 """Measure exact figures of the mini game: equilibria, players, self-play over training time, and learned responses.
 
-A study consists of units. Each finished unit is saved as a file. Its result depends only on its settings and seed, so
-a resumed study gives the same bytes.
+A study consists of units. Each finished unit is saved as a file. Its result depends only on its settings, its seed and
+the code of the game and the players, which the file's name stands for, so a resumed study gives the same bytes.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -171,6 +172,13 @@ def _trained(learn: Callable[[int], None], unit: dict[str, Any]) -> Iterator[int
         yield done
 
 
+def _code_digest() -> str:
+    """Return a digest of the code of the game, its players and what both use."""
+    package = Path(__file__).resolve().parent.parent
+    sources = (path for part in ("mini", "engine", "agents") for path in sorted((package / part).rglob("*.py")))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+
+
 def run_study(
     study: MiniStudy,
     folder: Path,
@@ -187,8 +195,8 @@ def run_study(
         resumed: function called once with the number of saved units.
         progress: function called with 1 after each new unit.
     """
-    units, runner = study.units(), _Runner()
-    paths = [folder / "units" / f"{digest_of(unit)}.json" for unit in units]
+    units, runner, code = study.units(), _Runner(), _code_digest()
+    paths = [folder / "units" / f"{digest_of({**unit, 'code': code})}.json" for unit in units]
     (folder / "units").mkdir(parents=True, exist_ok=True)
     if resumed is not None:
         resumed(sum(path.exists() for path in paths))
