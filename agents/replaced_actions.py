@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, PlayerWrapper
-from helsinki_env.agents.registry import make_player
+from helsinki_env.agents.registry import innermost_name, make_player
 from helsinki_env.engine.arrays import action_masks, key_array
 from helsinki_env.engine.playout import sample_actions
 
@@ -61,12 +61,14 @@ class ReplacedActions(NamedTuple):
 def replacement_warnings(player: str, counts: ReplacedActions, where: str = "") -> list[str]:
     """Return a warning about replaced actions in a list; the list is empty if no action was replaced.
 
+    For a language model, it is always empty, because the line with the model's costs has these numbers.
+
     Args:
         player: name of the player.
         counts: its replaced actions.
         where: name of the matchup, if there are several.
     """
-    if not any(counts):
+    if not any(counts) or innermost_name(player).startswith("llm:"):
         return []
     return [f"{where and where + ': '}actions of {player} were replaced by random legal ones: {counts.summary}"]
 

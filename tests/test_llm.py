@@ -70,7 +70,7 @@ def test_a_model_plays_a_whole_game(game: TestedGame) -> None:
         seating, streams = np.array([[0, 1, 1]]), np.arange(3, dtype=np.uint64)[None]
         played = play_games([player, RandomPlayer()], config, seating, np.array([4], np.uint64), streams)
         count = int(played.seat_decisions[0, 0])
-        assert player.usage == ModelUsage(count, 100 * count, 10 * count, 0, 0)
+        assert player.usage == ModelUsage(count, 100 * count, 10 * count, actions=count)
         assert player.replaced_actions == ReplacedActions()
         one = game.spec.game(config, seed=4)
         questions = iter(server.bodies)
@@ -129,7 +129,7 @@ def test_the_second_try_counts_if_it_is_right() -> None:
         player = model(server.url)
         assert act(player) == 6
         assert player.replaced_actions == ReplacedActions()
-        assert "replaced: 0, forfeited: 0" in player.cost_report
+        assert ", replaced: 0, forfeited: 0" in player.cost_report
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_an_endpoint_that_rejects_is_one_error_without_the_key(status: int, capl
     rejected = (status, f'{{"error": "wrong key {KEY}"}}'.encode(), {"Location": "http://127.0.0.1:9/elsewhere"})
     with endpoint(lambda body, number: rejected) as server, pytest.raises(PlayerError) as caught:
         act(model(server.url))
-    assert f"status {status}: " in str(caught.value)
+    assert f"status {status} of {server.url}/chat/completions: " in str(caught.value)
     assert "wrong key ***" in str(caught.value)
     assert KEY not in str(caught.value) + caplog.text + "".join(capfd.readouterr())
 
@@ -206,7 +206,7 @@ def test_nothing_listens() -> None:
 # budget
 
 
-def test_the_budget_of_calls_and_tokens_ends_in_forfeits() -> None:
+def test_the_budget_of_calls_and_tokens_ends_in_forfeits(caplog: pytest.LogCaptureFixture) -> None:
     with endpoint(good) as server:
         for budget, called in ((Budget(3, 10**6), 3), (Budget(100, 150), 2)):
             player, before = model(server.url, budget=budget), len(server.bodies)
@@ -214,7 +214,10 @@ def test_the_budget_of_calls_and_tokens_ends_in_forfeits() -> None:
                 assert act(player, seed) in range(8)
             assert player.replaced_actions == ReplacedActions(failed=5 - called)
             assert len(server.bodies) - before == called
-            assert f"forfeited: {5 - called}" in player.cost_report
+            assert f"of 5 actions, replaced: 0, forfeited: {5 - called}" in player.cost_report
+            (shown,) = (record.getMessage() for record in caplog.records)
+            assert "the budget of calls or tokens is used up (HELSINKI_LLM_CALLS, HELSINKI_LLM_TOKENS)" in shown
+            caplog.clear()
 
 
 def test_a_process_has_one_budget_for_a_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.agents.replaced_actions import CountedPlayer, ReplacedActions
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.evaluation.play import play_games
+from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.text import GameHistory, legal_actions, position_text, rules
 from tests.games import EACH_GAME, GAMES, TestedGame
 from tests.support.mutated_text import mutated_text
@@ -180,3 +181,17 @@ def test_the_example_of_the_page_plays(language: str, program: str, tmp_path: Pa
         play_games([player], game.configs[0], np.zeros((1, 2), np.int64), np.array([1], np.uint64), streams)
         assert player.replaced_actions == ReplacedActions()
         player.close()
+
+
+def test_the_first_rejected_answer_is_shown_with_its_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "bot.py"
+    path.write_text(
+        "for line in open(0):\n    print('{\"text\": true}' if 'hello' in line else 'Think hard', flush=True)\n"
+    )
+    player, one = ProgramPlayer(f"{sys.executable} {shlex.quote(str(path))}"), HelsinkiGame(seed=1)
+    for seed in range(3):
+        assert choose_action(player, one, seed) in one.legal_actions()
+    player.close()
+    assert player.replaced_actions == ReplacedActions(illegal=3)
+    (shown,) = (record.getMessage() for record in caplog.records)
+    assert "the answer 'Think hard' was replaced by a random action: action: found 'think hard'" in shown

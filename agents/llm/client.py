@@ -58,6 +58,7 @@ class Completion:
     text: str
     prompt_tokens: int
     completion_tokens: int
+    estimated: bool = False  # the endpoint did not report the tokens
 
     @property
     def tokens(self) -> int:
@@ -129,7 +130,9 @@ class ChatClient:
                 return self._completion(content, sent)
             if status not in _BUSY:
                 reason = self.without_key(shorten(" ".join(content.decode(errors="replace").split()), 200))
-                raise EndpointError(f"status {status}: {reason}", status)
+                raise EndpointError(
+                    f"status {status} of {self.without_key(self.url)}/chat/completions: {reason}", status
+                )
             if attempt < _ATTEMPTS - 1:
                 time.sleep(min(max(wait, after), _MAX_WAIT))
                 wait *= 2
@@ -177,15 +180,18 @@ class ChatClient:
         if not isinstance(text, str):
             raise UnusableError(f"content: found {short_repr(text)}, expected text")
         used = usage if isinstance(usage, dict) else {}
-        prompt, completion = used.get("prompt_tokens"), used.get("completion_tokens")
-        return Completion(self.without_key(text), _tokens(prompt, sent), _tokens(completion, content))
+        prompt, completion = _reported(used.get("prompt_tokens")), _reported(used.get("completion_tokens"))
+        return Completion(
+            self.without_key(text),
+            len(sent) // 4 if prompt is None else prompt,
+            len(text.encode()) // 4 if completion is None else completion,
+            estimated=prompt is None or completion is None,
+        )
 
 
-def _tokens(count: object, content: bytes) -> int:
-    """Return the reported number of tokens, or a quarter of the number of bytes if it is missing or invalid."""
-    if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 10**9:
-        return count
-    return len(content) // 4
+def _reported(count: object) -> int | None:
+    """Return the reported number of tokens, or None if it is missing or invalid."""
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 10**9 else None
 
 
 def _seconds(text: str | None) -> float:
@@ -245,8 +251,8 @@ class Transcript:
             answer = data["answer"].value
             if not isinstance(answer, str):
                 data["answer"].fail("text")
-            tokens = (data[name].integer(0) for name in ("prompt_tokens", "completion_tokens"))
-            self._found[request] = Completion(answer, *tokens)
+            prompt, completion = (data[name].integer(0) for name in ("prompt_tokens", "completion_tokens"))
+            self._found[request] = Completion(answer, prompt, completion)
 
     def find(self, body: Mapping[str, Any]) -> Completion | None:
         """Return the stored answer to a request, or None."""

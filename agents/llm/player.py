@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import threading
@@ -36,6 +37,7 @@ from helsinki_env.text import (
 
 __all__ = ["LanguageModelPlayer", "make"]
 
+_log = logging.getLogger(__name__)
 _LISTED = ("listed", "unlisted")
 TRIES = 3
 """Maximum number of answers per action: the first, and two more after the error of the previous one."""
@@ -90,7 +92,7 @@ class LanguageModelPlayer:
         self._budget = budget or Budget(_CALLS, _TOKENS)
         self._transcript = transcript or Transcript()
         self._system = f"{rules(self.config)}\n\n{_ANSWER}"
-        self._counts, self._usage, self._in_a_row = ReplacedActions(), ModelUsage(), 0
+        self._counts, self._usage, self._in_a_row, self._has_forfeited = ReplacedActions(), ModelUsage(), 0, False
         self._lock = threading.Lock()
 
     @property
@@ -120,6 +122,7 @@ class LanguageModelPlayer:
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
         chosen = sample_actions(action_mask, keys.copy())
         for row in range(len(action_mask)):
+            self._count(actions=1)
             answer = self._ask(observation[row], None if histories is None else list(histories[row]))
             if isinstance(answer, ReplacedActions):
                 with self._lock:
@@ -170,9 +173,10 @@ class LanguageModelPlayer:
             return known.text
         if self._replay:
             self._raise_recorded(body)
-        if self._in_a_row >= _PATIENCE or not self._budget.take_call():
-            self._transcript.add(body, "forfeited")
-            raise _ForfeitError
+        if self._in_a_row >= _PATIENCE:
+            self._forfeit(body, f"{_PATIENCE} requests in a row were not answered")
+        if not self._budget.take_call():
+            self._forfeit(body, "the budget of calls or tokens is used up (HELSINKI_LLM_CALLS, HELSINKI_LLM_TOKENS)")
         try:
             found = self._client.complete(messages)
         except SilenceError as problem:
@@ -190,7 +194,8 @@ class LanguageModelPlayer:
             found = Completion("", 0, 0)
         self._in_a_row = 0
         self._budget.take_tokens(found.tokens)
-        self._count(calls=1, prompt_tokens=found.prompt_tokens, completion_tokens=found.completion_tokens)
+        tokens = {"prompt_tokens": found.prompt_tokens, "completion_tokens": found.completion_tokens}
+        self._count(calls=1, estimated=int(found.estimated), **tokens)
         self._transcript.add(body, found)
         return found.text
 
@@ -200,6 +205,15 @@ class LanguageModelPlayer:
         if outcome is None:
             raise PlayerError(f"player {self.name}: found no answer in the transcript, expected that of the same games")
         raise _ForfeitError if outcome == "forfeited" else SilenceError(outcome)
+
+    def _forfeit(self, body: dict[str, Any], reason: str) -> NoReturn:
+        """Record a forfeited action, log the reason of the first one, and raise _ForfeitError."""
+        with self._lock:
+            first, self._has_forfeited = not self._has_forfeited, True
+        if first:
+            _log.warning("player %s: %s; all later actions are random", self.name, reason)
+        self._transcript.add(body, "forfeited")
+        raise _ForfeitError
 
     def _fail(self, body: dict[str, Any], problem: Exception) -> NoReturn:
         """Record that a request was not answered, and raise SilenceError."""

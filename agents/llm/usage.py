@@ -32,6 +32,8 @@ class ModelUsage(NamedTuple):
         completion_tokens: number of tokens in answers.
         retries: number of second and third attempts.
         reused: number of answers taken from the transcript without a call.
+        estimated: number of calls whose tokens are estimated, because the endpoint did not report them.
+        actions: number of actions that the model was asked for, including replaced and forfeited ones.
     """
 
     calls: int = 0
@@ -39,6 +41,8 @@ class ModelUsage(NamedTuple):
     completion_tokens: int = 0
     retries: int = 0
     reused: int = 0
+    estimated: int = 0
+    actions: int = 0
 
     def add(self, other: ModelUsage, sign: int = 1) -> ModelUsage:
         """Return the sum of both, or their difference if `sign` is -1."""
@@ -61,10 +65,12 @@ class ModelUsage(NamedTuple):
             counts: its replaced actions; `failed` counts forfeited actions.
         """
         listed = innermost_name(player).removeprefix(_PREFIX).partition(":")[0]
+        estimated = f" (estimated for {self.estimated:,} calls)" if self.estimated else ""
         return (
             f"{player}: legal actions {listed}; {self.calls:,} calls, {self.prompt_tokens:,} prompt tokens, "
-            f"{self.completion_tokens:,} completion tokens, {self.retries:,} retries, {self.reused:,} answers from the "
-            f"transcript; replaced: {counts.illegal + counts.late:,}, forfeited: {counts.failed:,}"
+            f"{self.completion_tokens:,} completion tokens{estimated}, {self.retries:,} retries, {self.reused:,} "
+            f"answers from the transcript; of {self.actions:,} actions, replaced: {counts.illegal + counts.late:,}, "
+            f"forfeited: {counts.failed:,}"
         )
 
 

@@ -11,6 +11,7 @@ the program. Each action is a separate request. Games are played in batches, and
 from __future__ import annotations
 
 import json
+import logging
 import shlex
 import shutil
 import sys
@@ -35,6 +36,8 @@ from helsinki_env.text.words import WrittenAction, game_from_observation, legal_
 from helsinki_env.utils.files import is_file
 
 __all__ = ["PROTOCOL", "TEXT_PROTOCOL", "ProgramPlayer", "make", "program_files"]
+
+_log = logging.getLogger(__name__)
 
 PROTOCOL = 1
 """Version of the protocol without text."""
@@ -73,7 +76,7 @@ class ProgramPlayer:
         self._process: Process | None = None
         self._asking = threading.Lock()
         self._counts, self._in_a_row, self._start_within = ReplacedActions(), 0, _START_SECONDS
-        self._answered = self._text = False
+        self._answered = self._text = self._warned = False
         if not self._arguments or shutil.which(self._arguments[0]) is None:
             found = self._arguments[0] if self._arguments else command
             raise PlayerError(
@@ -152,9 +155,19 @@ class ProgramPlayer:
             if actions is not None:
                 return parse_action(answer, actions)
             action = parse_json(answer, UserError)["action"].integer(0)
-        except ValueError:  # includes ActionTextError
-            return ReplacedActions(illegal=1)
-        return action if action in legal else ReplacedActions(illegal=1)
+        except ValueError as problem:  # includes ActionTextError
+            return self._illegal(answer, getattr(problem, "problem", str(problem)))
+        return action if action in legal else self._illegal(answer, f"action: found {action}, expected a legal action")
+
+    def _illegal(self, answer: str, problem: str) -> ReplacedActions:
+        """Count an illegal answer, and log the first one."""
+        if not self._warned:
+            told = short_repr(self.name), short_repr(answer), problem
+            _log.warning(
+                "player %s: the answer %s was replaced by a random action: %s (only the first is shown)", *told
+            )
+        self._warned = True
+        return ReplacedActions(illegal=1)
 
     def _raise_unanswered(self, problem: Exception) -> None:
         """Raise PlayerError if the program has not yet answered the first message."""
