@@ -72,8 +72,8 @@ def act(player: Player, rng: random.Random) -> None:
         page.tap("#settle")
     elif alone and alone[0]["turn"] is not None:
         page.touchscreen.tap(*player.point(*rng.choice(alone)["covers"]))
-        if page.is_disabled("#here"):
-            page.tap("#rotate")
+        while page.is_disabled("#here"):
+            page.tap(rng.choice(("#rotate", "#flip")))
         page.tap("#here")
     else:
         page.tap(f"#choices button[title='{rng.choice(builds or alone)['text']}']")

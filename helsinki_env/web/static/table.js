@@ -95,12 +95,13 @@ const stage = new Stage(byId("picture"), {
     const before = placing.candidate;
     if (!touching) question.drop();
     aim(x, y);
-    if (placing.candidate && (!touching || placing.candidate === before)) decide(placing.candidate);
+    if (!placing.candidate) return explain(x, y, event, t("The tile cannot lie here in this orientation."));
+    if (!touching || placing.candidate === before) decide(placing.candidate);
   },
   leave: () => {
     help.hide();
     if (touching || question.open) return;
-    placing.candidate = null;
+    placing.drop();
     showPlacing();
   },
   hover: (decision) => point(decision),
@@ -498,14 +499,16 @@ function point(decision) {
 }
 
 /**
- * Select the position of the current tile that is nearest to a point on the user's board.
+ * Select the position of the current tile at a point of the user's board; a finger may miss it by half a cell.
  *
  * @param {number} x
  * @param {number} y
  */
 function aim(x, y) {
   if (!placing.active || !view) return;
-  placing.near(x, y, isOwnBoard(x, y) ? Infinity : -1);
+  const [, , width] = view.spots[placing.places[0]?.covers[0]] ?? [0, 0, 0, 0];
+  if (isOwnBoard(x, y)) placing.near(x, y, touching ? width / 2 : 0);
+  else placing.drop();
   showPlacing();
 }
 
@@ -526,10 +529,11 @@ function isOwnBoard(x, y) {
  * @param {number} x
  * @param {number} y
  * @param {PointerEvent} event
+ * @param {string} [reason]  if the server knows no reason
  */
-function explain(x, y, event) {
+function explain(x, y, event, reason = "") {
   const spot = view && spotAt(view.spots, x, y);
-  if (spot) help.ask(spot, event.clientX, event.clientY);
+  if (spot) help.ask(spot, event.clientX, event.clientY, reason);
   else help.hide();
 }
 
@@ -640,7 +644,7 @@ function pressed(event) {
       picking.clear();
       return showPicking();
     }
-    placing.candidate = null;
+    placing.drop();
     return showPlacing();
   }
   if (key === "Enter") {

@@ -227,6 +227,10 @@ def _why_cell(game: CopenhagenGame, cell: int) -> str:
             return "This cell is filled: put a white tile on an empty one."
         if not int(supported(np.int64(filled))) >> cell & 1:
             return "A white tile needs the ground or a filled cell directly below it."
+    if phase == "PLACE":
+        if filled >> cell & 1:
+            return "This cell is filled."
+        return "The tile cannot lie here: it needs support and free cells, and you must be able to pay for it."
     if phase == "MAIN":
         return "Choose a tile of the supply first; then you place it here."
     return task(game)

@@ -338,6 +338,10 @@ def _why_cell(game: HelsinkiGame, seat: int, cell: int) -> str:
         return "No superstructure stands here."
     if phase == "ROOF":
         return _roof(game, cell, bool(built), statue, bool(stands), int(last_tile(t, g, seat)) >> cell & 1 == 1)
+    if phase == "PLACE":
+        if built:
+            return "This cell is filled."
+        return "No lane takes the tile here: it slides in until something stops it."
     if phase == "MAIN":
         return "Choose a card of your hand first; then you place its tile."
     return task(game)
