@@ -1,7 +1,7 @@
 /** Help at the table: the rules in a panel, and explanations of the parts of the picture. */
 
 import { byId, make } from "./dom.js";
-import { keep, recall } from "./kept.js";
+import { learn } from "./kept.js";
 import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Explained} Explained */
@@ -72,8 +72,9 @@ export class Help {
    * @param {(message: ToServer) => void} send
    * @param {(text: string) => void} say  announces a text to screen readers
    * @param {() => number} number  returns the number of actions in the displayed position
+   * @param {() => string} game  returns the name of the game
    */
-  constructor(send, say, number) {
+  constructor(send, say, number, game) {
     this.send = send;
     this.say = say;
     this.number = number;
@@ -81,12 +82,7 @@ export class Help {
     this.panel = /** @type {HTMLDialogElement} */ (byId("rules"));
     byId("learn").addEventListener("click", () => this.open());
     byId("rules-close").addEventListener("click", () => this.panel.close());
-    this.panel.addEventListener("close", () => keep("rules", "seen"));
-  }
-
-  /** Whether this browser has not shown the rules yet. */
-  get isNew() {
-    return recall("rules", "") === "";
+    this.panel.addEventListener("close", () => learn(game()));
   }
 
   /** Show the rules, which the server sends. */

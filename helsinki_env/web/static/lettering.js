@@ -2,7 +2,7 @@
 
 import { makeSvg } from "./dom.js";
 import { spotAt } from "./help.js";
-import { language, t } from "./language.js";
+import { doing, language, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
 /** @typedef {{seats: {name: string}[], phase: string, spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  The part of a view that is used here. */
@@ -62,7 +62,8 @@ function playerText(label, view) {
   const [, who, you, does] = /^(Player \d)( \(you\))?(?: (.*))?$/.exec(label) ?? [];
   if (!who) return t(withNames(label, view));
   const name = withNames(who, view);
-  const mark = !you ? "" : name === t("You") ? ":" : ` (${t("you")})`;
+  if (does && name === t("You")) return doing(name, t(does));
+  const mark = you && name !== t("You") ? ` (${t("you")})` : "";
   return `${name}${mark}${does ? ` ${t(does)}` : ""}`;
 }
 
@@ -83,7 +84,7 @@ function* lastAction(title, view) {
   const last = view.log.at(-1);
   if (language !== "en") yield () => write(title, t("Last:"));
   if (!(notation instanceof SVGPathElement) || !last) return;
-  yield () => write(notation, `${view.seats[last.seat].name} ${last.words}`, "", 0, room(view.spots.now, notation) || 560);
+  yield () => write(notation, doing(view.seats[last.seat].name, last.words), "", 0, room(view.spots.now, notation) || 560);
 }
 
 /**

@@ -10,10 +10,10 @@ import { Clocks } from "./clocks.js";
 import { Connection } from "./connection.js";
 import { button, byId, goTo, isSecondClick, make, makeSvg, once } from "./dom.js";
 import { offerLinks } from "./invite.js";
-import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
+import { KEEPS_NOTHING, keep, keeps, knows, recall } from "./kept.js";
 import { Help, nextSpot, spotAt } from "./help.js";
 import { keyOf } from "./keys.js";
-import { joined, t, translated } from "./language.js";
+import { doing, joined, t, translated } from "./language.js";
 import { Lesson } from "./lesson.js";
 import { Notices } from "./notices.js";
 import { Picking } from "./picking.js";
@@ -123,6 +123,7 @@ const help = new Help(
   (message) => connection.send(message),
   (text) => (byId("said").textContent = text),
   () => view?.number ?? 0,
+  () => view?.game ?? "",
 );
 /** @type {string | null} The spot that the arrow keys have reached. */
 let cursor = null;
@@ -262,6 +263,7 @@ function showClosed(why) {
 function show(next) {
   const before = view;
   const focused = byId("act").contains(document.activeElement) || byId("armed").contains(document.activeElement);
+  if (!before && keeps && !lesson.on && !practice.on && !knows(next.game)) help.open();
   const same =
     !stale && before?.number === next.number && before.viewer === next.viewer && before.decisions.length > 0;
   stale = false;
@@ -324,11 +326,13 @@ function headlineOf(now) {
   const name = now.seats[now.seat].name;
   if (now.done) {
     const winners = now.seats.filter((chair) => chair.place === 0).map((chair) => chair.name);
+    if (joined(winners) === t("You")) return t("The game is over: you win");
     return winners.length === 1 ? t(`The game is over: ${winners[0]} wins`) : t(`The game is over: ${joined(winners)} share the victory`);
   }
   if (now.curtain !== null) return t(`Turn of ${now.seats[now.curtain].name}`);
   if (now.decisions.length) return now.mine.length > 1 ? t(`${name}, your turn`) : t("Your turn");
   if (now.paused) return t(`${name} is paused`);
+  if (now.thinking && now.seats[now.seat].human && name === t("You")) return t(`Time is up: ${now.thinking.player} plays for you`);
   if (now.thinking && now.seats[now.seat].human) return t(`Time is up: ${now.thinking.player} plays for ${name}`);
   return now.thinking ? t(`${name} is computing`) : t(`Turn of ${name}`);
 }
@@ -479,7 +483,7 @@ function undoLast() {
 /** @param {Taken} taken */
 function askTakeBack(taken) {
   if (!view) return;
-  const words = t(`Return to before ${view.seats[taken.seat].name} ${taken.words}? All later actions are deleted.`);
+  const words = t(`Return to before ${doing(view.seats[taken.seat].name, taken.words)}? All later actions are deleted.`);
   const isThere = (/** @type {View} */ next) =>
     next.log.some((one) => one.number === taken.number && one.words === taken.words);
   const does = () => view && act({ type: "takeback", number: view.number, to: taken.number }, isThere);
@@ -736,6 +740,5 @@ byId("picture").addEventListener("contextmenu", (event) => {
   stage.locate(event, (x, y, at) => explain(x, y, at));
 });
 offerLinks(name, complain);
-if (keeps && help.isNew && !lesson.on && !practice.on) help.open();
 byId("unkept").hidden = keeps;
 byId("unkept").textContent = t(KEEPS_NOTHING);
