@@ -176,7 +176,7 @@ HELSINKI_REASONS = [
     (
         helsinki(meadow=1, used=1 << 14),
         action("two_points"),
-        "You have used Two points: each player uses each board action once per game.",
+        "You have used Two points: each player can use each board action once per game.",
     ),
     (
         helsinki(meadow=1, covered=1 << 14),
@@ -256,7 +256,7 @@ COPENHAGEN_REASONS = [
         "now",
         "The turn cannot end now. Take two cards that lie next to each other, or choose a tile to construct.",
     ),
-    (copenhagen(), "draw pile", "Cards are taken from the row, not from the draw pile."),
+    (copenhagen(), "draw pile", "Cards are taken from the display, not from the draw pile."),
 ]
 
 

@@ -314,7 +314,8 @@ function offer(now) {
   const offered = lesson.offered(now, picking.offered(now.decisions));
   placing.take(offered, now.spots);
   choices.show(offered);
-  stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one), lesson.leads(now));
+  byId("picture").classList.toggle("leads", lesson.leads(now));
+  stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one), lesson.leads(now) ? offered[0].at[0] : "");
   if (!practice.on) lesson.show(now);
   look();
   showPlacing();

@@ -97,23 +97,27 @@ def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
 
 
 def said(game: HelsinkiGame, action: int, words: str) -> str:
-    """Return an action in words for the log: for a draw with the public cards, for a tile with the bonus card's draw.
+    """Return an action in words for the log, with the public cards of a draw and with public effects.
 
     Args:
         game: the game before the action.
         action: a legal action.
         words: the general description of the action.
     """
-    kind = game.actions.decode(action)[0]
-    if kind == a.KIND_PLACE:
-        after = game.clone()
-        after.step(action)
-        return f"{words}; drew a bonus card" if _draws_bonus_card(game, after, game.seat) else words
-    if kind != a.KIND_DRAW:
-        return words
     g, c, token = game.state, game.config.component_set, int(game.state.token[game.seat])
-    cards = [int(g.display[slot]) for slot in ((token - 1) % 8, token)]
-    return f"took {' and '.join(f'a {card_name(card, c)}' for card in cards if card >= 0) or words}"
+    after = game.clone()
+    after.step(action)
+    kind, argument = game.actions.decode(action)
+    if kind == a.KIND_PAY:
+        words = f"paid with a {card_name(argument, c)}"
+    if kind == a.KIND_DRAW:
+        cards = [int(g.display[slot]) for slot in ((token - 1) % 8, token)]
+        words = f"took {' and '.join(f'a {card_name(card, c)}' for card in cards if card >= 0) or words}"
+    if kind == a.KIND_PLACE and _draws_bonus_card(game, after, game.seat):
+        words += "; drew a bonus card"
+    if after.state.last_round and not g.last_round:
+        words += "; emptied the draw pile, so this round is the last"
+    return words
 
 
 #: Minimum number of cards of one color that is mentioned.
