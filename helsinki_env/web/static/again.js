@@ -56,7 +56,7 @@ export class Again {
       const view = views[number];
       if (!view) return this.stop();
       const last = number ? view.log.at(-1) : undefined;
-      this.show(view, last ? `${doing(view.seats[last.seat].name, last.words)}.` : t("Before the turn"));
+      this.show(view, last ? `${doing(t(view.seats[last.seat].name), last.words)}.` : t("Before the turn"));
       number += 1;
       this.#clock = setTimeout(next, PACE);
     };

@@ -138,7 +138,7 @@ function inside(value, field = "") {
  * @param {string} words  in the language of the page, with verbs in the third person
  */
 export function doing(name, words) {
-  if (name !== t("You")) return `${name} ${words}`;
+  if (t(name) !== t("You")) return `${name} ${words}`;
   const english = words.replace(/(^|\bor )(?:(push)es|(\w+)s)\b/g, "$1$2$3");
   return `${name} ${language === "en" ? english : words.replace(/\p{L}+/gu, (word) => catalogue.get(`${word}|you`) ?? word)}`;
 }

@@ -61,7 +61,7 @@ export function rewrite(svg, view) {
 function playerText(label, view) {
   const [, who, you, does] = /^(Player \d)( \(you\))?(?: (.*))?$/.exec(label) ?? [];
   if (!who) return t(withNames(label, view));
-  const name = withNames(who, view);
+  const name = t(withNames(who, view));
   if (does && name === t("You")) return doing(name, t(does));
   const mark = you && name !== t("You") ? ` (${t("you")})` : "";
   return `${name}${mark}${does ? ` ${t(does)}` : ""}`;
@@ -84,7 +84,7 @@ function* lastAction(title, view) {
   const last = view.log.at(-1);
   if (language !== "en") yield () => write(title, t("Last:"));
   if (!(notation instanceof SVGPathElement) || !last) return;
-  yield () => write(notation, doing(view.seats[last.seat].name, last.words), "", 0, room(view.spots.now, notation) || 560);
+  yield () => write(notation, doing(t(view.seats[last.seat].name), last.words), "", 0, room(view.spots.now, notation) || 560);
 }
 
 /**
@@ -138,7 +138,7 @@ function write(path, words, anchor = "", stretch = 1.05, most = 0) {
   path.replaceWith(text);
   const allowed = stretch ? Math.max(width * stretch, most) : most;
   if (!allowed || text.getComputedTextLength() <= allowed) return;
-  if (!stretch) return shorten(text, words, allowed);
+  if (!stretch && 0.75 * text.getComputedTextLength() > allowed) return shorten(text, words, allowed);
   text.setAttribute("textLength", String(allowed));
   text.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }

@@ -88,7 +88,7 @@ const stage = new Stage(byId("picture"), {
   move: (x, y, event) => {
     if (touching || question.open) return;
     aim(x, y);
-    if (view) help.rest(spotAt(view.spots, x, y), event.clientX, event.clientY);
+    if (view) help.rest(isOwnBoard(x, y) ? null : spotAt(view.spots, x, y), event.clientX, event.clientY);
   },
   press: (x, y, event) => {
     if (!isOwnBoard(x, y)) return explain(x, y, event);
@@ -315,12 +315,20 @@ function offer(now) {
   placing.take(offered, now.spots);
   choices.show(offered);
   byId("picture").classList.toggle("leads", lesson.leads(now));
-  stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one), lesson.leads(now) ? offered[0].at[0] : "");
+  stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one), lesson.leads(now) ? topOf(offered[0], now) : "");
   if (!practice.on) lesson.show(now);
   look();
   showPlacing();
   showPicking();
 }
+
+/**
+ * Return the uppermost spot of an action, where an arrow from above hides the least.
+ *
+ * @param {Decision} decision
+ * @param {View} now
+ */
+const topOf = ({ at, covers }, now) => [...(covers.length ? covers : at)].sort((a, b) => now.spots[a][1] - now.spots[b][1])[0] ?? "";
 
 /** @param {View} now */
 function headlineOf(now) {
