@@ -200,6 +200,23 @@ HELSINKI_REASONS = [
 ]
 
 
+def test_the_log_names_bonus_cards_and_the_last_round() -> None:
+    rng, seen = random.Random(3), {"; drew a bonus card": 0, "; emptied the draw pile, so this round is the last": 0}
+    for seed in range(3):
+        game = HelsinkiGame(HelsinkiConfig(2), seed=seed)
+        while not game.done:
+            found = choices(game)
+            chosen = rng.choice([one for one in found if one["kind"] in ("BUILD", "PLACE")] or found)
+            before, is_last = int(game.state.hand[game.seat].sum()), bool(game.state.last_round)
+            seat = game.seat
+            game.step(chosen["id"])
+            drew = chosen["kind"] == "PLACE" and int(game.state.hand[seat].sum()) > before
+            for end, happened in zip(seen, (drew, bool(game.state.last_round) and not is_last), strict=True):
+                assert (end in chosen["said"]) == happened, chosen["said"]
+                seen[end] += happened
+    assert min(seen.values()) >= 3
+
+
 @pytest.mark.parametrize(("one", "spot", "reason"), HELSINKI_REASONS, ids=range(len(HELSINKI_REASONS)))
 def test_reasons_of_helsinki(one: HelsinkiGame, spot: str, reason: str) -> None:
     assert spot not in {at for choice in choices(one) for at in choice["at"]}, "it is possible"
