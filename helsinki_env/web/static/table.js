@@ -335,13 +335,13 @@ function headlineOf(now) {
   const name = now.seats[now.seat].name;
   if (now.done) {
     const winners = now.seats.filter((chair) => chair.place === 0).map((chair) => chair.name);
-    if (joined(winners) === t("You")) return t("The game is over: you win");
+    if (t(joined(winners)) === t("You")) return t("The game is over: you win");
     return winners.length === 1 ? t(`The game is over: ${winners[0]} wins`) : t(`The game is over: ${joined(winners)} share the victory`);
   }
   if (now.curtain !== null) return t(`Turn of ${now.seats[now.curtain].name}`);
   if (now.decisions.length) return now.mine.length > 1 ? t(`${name}, your turn`) : t("Your turn");
   if (now.paused) return t(`${name} is paused`);
-  if (now.thinking && now.seats[now.seat].human && name === t("You")) return t(`Time is up: ${now.thinking.player} plays for you`);
+  if (now.thinking && now.seats[now.seat].human && t(name) === t("You")) return t(`Time is up: ${now.thinking.player} plays for you`);
   if (now.thinking && now.seats[now.seat].human) return t(`Time is up: ${now.thinking.player} plays for ${name}`);
   return now.thinking ? t(`${name} is computing`) : t(`Turn of ${name}`);
 }

@@ -71,7 +71,8 @@ def help_text(game: HelsinkiGame, viewer: int | None, spot: str) -> str:
     if name in ("board", "seat") and values:
         return (
             f"A player's board: a full row scores {c.points_row}, a full column {c.points_column}. "
-            f"Coats in the meadow pay for board actions: {int(g.meadow[values[0]])} there."
+            f"Coats in the meadow pay for board actions: {int(g.meadow[values[0]])} there. "
+            "The score adds points made in play and what the board scores now."
         )
     return {
         "draw": f"The draw pile has {pluralize(int(g.pile_size), 'card')}: when it is empty, the round is the last.",
