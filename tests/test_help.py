@@ -177,7 +177,7 @@ HELSINKI_REASONS = [
     (
         helsinki(meadow=1, used=1 << 14),
         action("two_points"),
-        "You have used Two points: each player uses each board action once per game.",
+        "You have used Two points: each player can use each board action once per game.",
     ),
     (
         helsinki(meadow=1, covered=1 << 14),
@@ -199,6 +199,23 @@ HELSINKI_REASONS = [
     (helsinki(), "cell 0 3", "Choose a card of your hand first; then you place its tile."),
     (helsinki(), "kind 3", "A pavilion is built with a card: choose the card in your hand that shows this tile."),
 ]
+
+
+def test_the_log_names_bonus_cards_and_the_last_round() -> None:
+    rng, seen = random.Random(3), {"; drew a bonus card": 0, "; emptied the draw pile, so this round is the last": 0}
+    for seed in range(3):
+        game = HelsinkiGame(HelsinkiConfig(2), seed=seed)
+        while not game.done:
+            found = choices(game)
+            chosen = rng.choice([one for one in found if one["kind"] in ("BUILD", "PLACE")] or found)
+            before, is_last = int(game.state.hand[game.seat].sum()), bool(game.state.last_round)
+            seat = game.seat
+            game.step(chosen["id"])
+            drew = chosen["kind"] == "PLACE" and int(game.state.hand[seat].sum()) > before
+            for end, happened in zip(seen, (drew, bool(game.state.last_round) and not is_last), strict=True):
+                assert (end in chosen["said"]) == happened, chosen["said"]
+                seen[end] += happened
+    assert min(seen.values()) >= 3
 
 
 @pytest.mark.parametrize(("one", "spot", "reason"), HELSINKI_REASONS, ids=range(len(HELSINKI_REASONS)))
@@ -257,7 +274,7 @@ COPENHAGEN_REASONS = [
         "now",
         "The turn cannot end now. Take two cards that lie next to each other, or choose a tile to construct.",
     ),
-    (copenhagen(), "draw pile", "Cards are taken from the row, not from the draw pile."),
+    (copenhagen(), "draw pile", "Cards are taken from the display, not from the draw pile."),
 ]
 
 

@@ -57,6 +57,29 @@ def test_a_tile_is_placed_by_mouse(game: TestedGame, server: Server, browser: An
     assert player.wrong == []
 
 
+@ONE_GAME_OR_EACH_NIGHTLY
+def test_a_click_where_the_tile_cannot_lie_places_nothing(game: TestedGame, server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game=game.name, seed=4)
+    view = until(player, "PLACE", random.Random(2))
+    places = [one for one in view["decisions"] if one["turn"] == player.held()]
+    closed = next(
+        name
+        for name in view["spots"]
+        if name.startswith("cell 0 ") and not any(name in one["at"] for one in view["decisions"])
+    )
+    player.page.mouse.click(*player.point(closed))
+    player.page.wait_for_selector("#explained .why")
+    assert player.tile() == set()
+    assert player.page.is_disabled("#here")
+    assert player.view["number"] == view["number"]
+    meant = places[0]
+    player.page.mouse.click(*player.point(meant["at"][-1]))  # in Helsinki, a cell that the tile passes
+    after = player.wait(lambda new: new["number"] > view["number"])
+    covered = {one["said"] for one in places if meant["at"][-1] in one["at"]}
+    assert after["log"][view["number"]]["words"] in covered
+    assert player.wrong == []
+
+
 def test_a_tile_is_placed_by_two_touches(server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "random", game="copenhagen", seed=4, touch=True, width=390, look="follow")
     view = until(player, "PLACE", random.Random(2))

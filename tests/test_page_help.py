@@ -111,6 +111,7 @@ def test_the_score_sheet_adds_up_and_is_open_at_the_end(game: TestedGame, server
     assert player.page.is_visible("#sheet-table")
     shown = player.page.eval_on_selector_all("#sheet-table .total td", "all => all.map(e => Number(e.textContent))")
     assert shown == [chair["score"] for chair in view["seats"]]
+    assert "at the end" not in player.page.inner_text("#sheet-table")
 
 
 @pytest.mark.thorough
@@ -172,6 +173,20 @@ def test_the_start_page_begins_games_in_one_click(game: TestedGame, server: Serv
     player.page.click(f".game[aria-label={title}] .learn")
     player.page.wait_for_selector("#lesson >> text=Step 1 of")
     assert player.wrong == []
+
+
+def test_each_game_has_its_own_invitation(server: Server, browser: Any) -> None:
+    player = Player(browser, server.address, rules="")
+    player.page.click(".game[aria-label=Helsinki] .learn >> text=New here?")
+    player.page.wait_for_selector("#lesson >> text=Step 1 of")
+    player.page.goto(server.address)
+    player.page.wait_for_selector(".game[aria-label=Helsinki] .learn >> text=Guided game")
+    player.page.wait_for_selector(".game[aria-label=Copenhagen] .learn >> text=New here?")
+    player.page.click("[aria-label='Play Copenhagen against Easy']")
+    player.page.wait_for_selector("#rules[open] h3")
+    player.press("Escape")
+    player.page.goto(server.address)
+    player.page.wait_for_selector(".game[aria-label=Copenhagen] .learn >> text=Guided game")
 
 
 @pytest.mark.nightly

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from helsinki_env.engine.spec import spec_by_name
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
+from helsinki_env.web.views import choices
 from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player, one_by_one, sit
 from tests.support.languages import CODES, Translator, catalogue, segments
@@ -72,8 +75,8 @@ def act(player: Player, rng: random.Random) -> None:
         page.tap("#settle")
     elif alone and alone[0]["turn"] is not None:
         page.touchscreen.tap(*player.point(*rng.choice(alone)["covers"]))
-        if page.is_disabled("#here"):
-            page.tap("#rotate")
+        while page.is_disabled("#here"):
+            page.tap(rng.choice(("#rotate", "#flip")))
         page.tap("#here")
     else:
         page.tap(f"#choices button[title='{rng.choice(builds or alone)['text']}']")
@@ -143,6 +146,37 @@ def test_each_page_is_in_the_language_of_the_browser(code: str, server: Server, 
         page.wait_for_timeout(300)
         reader.read()
         assert page.get_attribute("html", "lang") == code
+
+
+def sentences(name: str) -> set[str]:
+    """What players do and did in a random game, as the picture and the log say it."""
+    spec, rng, found = spec_by_name(name), random.Random(4), {"wins the game"}
+    assert spec.render is not None
+    chairs = (SeatAssignment(HUMAN, "Anna"), SeatAssignment(HUMAN, "Berta"))
+    table = GameTable("", "", spec.config(num_players=2), 3, chairs)
+    while not table.game.done:
+        legal = choices(table.game)
+        svg = str(spec.render().svg(table.game, viewer=table.game.seat))
+        found |= {one["said"] for one in legal} | set(re.findall(r'aria-label="Player \d \(you\) (.*?)"', svg))
+        rare = [one for one in legal if one["kind"] in ("BUILD", "USE", "PLACE")]
+        table.decide(table.number, rng.choice(rare or legal)["id"], "")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("code", "verb"), [("en", r"(?!\w*s\b)\w+"), ("de", r"\w+st"), ("fr", r"(l’)?\w+ez"), ("nl", r"\w+")]
+)
+def test_you_are_addressed_in_the_second_person(code: str, verb: str, server: Server, browser: Any) -> None:
+    player = Player(browser, server.address, language=code)
+    read = """async (texts) => {
+      const { doing, t } = await import('/static/language.js');
+      return texts.map((text) => [t('You'), t(text), doing(t('You'), t(text)), doing('Anna', t(text))]);
+    }"""
+    texts = sorted(sentences("helsinki") | sentences("copenhagen"))
+    assert {"draws or builds", "may end the turn"} <= set(texts)
+    for you, words, own, other in player.page.evaluate(read, texts):
+        assert re.match(rf"{you} {verb}\b", own), own
+        assert other == f"Anna {words}"
 
 
 def test_a_puzzle_a_guided_game_and_links_in_dutch(server: Server, browser: Any) -> None:

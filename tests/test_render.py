@@ -164,6 +164,12 @@ def test_empty_slots_empty_piles_and_large_hands_are_drawn() -> None:
     assert "LAST ROUND" in draw_ansi(position, COMPONENTS, color=False)
 
 
+@pytest.mark.parametrize("cards", [4, 5])
+def test_a_thin_draw_pile_announces_the_last_round(cards: int) -> None:
+    svg = draw_svg(table(COMPONENTS, 2, tiles=2, draw_pile=[0] * cards, last_round=False), COMPONENTS)
+    assert ("MAY BE THE LAST ROUND" in words(svg)) == (cards == 4), "a round takes about two cards a player"
+
+
 def test_rgb_array_has_pixels_of_many_colours() -> None:
     pytest.importorskip("resvg_py")
     svg = draw_svg(table(COMPONENTS, 2, tiles=6), COMPONENTS)

@@ -95,7 +95,7 @@ class Canvas:
         is reduced, at most to size `smallest`, and then cut. `turn` rotates the text around (x, y): 0, 90 or -90
         degrees clockwise.
         """
-        text = printable(text)
+        label = text = printable(text)
         if width is not None:
             text, size = fit_text(text, size, width, smallest)
         data, units = outline(text)
@@ -114,7 +114,7 @@ class Canvas:
             place += f"rotate({turn})"
         bold = "" if weight == REGULAR else f' stroke-width="{num(weight)}"'
         self._parts.append(
-            f'<path aria-label={quoteattr(text)} d="{data}" transform="{place}scale({num(scale)})" '
+            f'<path aria-label={quoteattr(label)} d="{data}" transform="{place}scale({num(scale)})" '
             f'stroke="{fill}"{bold}/>'
         )
         return units * scale

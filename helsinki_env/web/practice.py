@@ -150,12 +150,15 @@ class Exercises:
 
     # the list
 
-    def counts(self) -> dict[str, int]:
-        """Return the numbers of exercises, of due exercises, and of finished games that have not been examined yet."""
+    def counts(self, waits: bool = False) -> dict[str, int]:
+        """Return the numbers of exercises, of due exercises, and of finished games that have not been examined yet.
+
+        A page without an exercise that `waits` gets 1 while the number of games is unknown, and repeats its request.
+        """
         total, due = self._rows.execute(
             "SELECT count(*), coalesce(sum(due <= ?), 0) FROM exercises", (time.time(),)
         ).fetchone()
-        unknown = self._task is not None and self._left < 0  # a page without an exercise then repeats its request
+        unknown = waits and self._task is not None and self._left < 0
         return {
             "total": int(total),
             "due": int(due),

@@ -54,7 +54,7 @@ class PracticeSession:
         else:
             self._exercise = self._exercises.next(before) or self._exercises.next()
         self._answered = False
-        counts = self._exercises.counts()
+        counts = self._exercises.counts(waits=True)
         if self._name == PUZZLES:
             counts = {"total": len(puzzles()), "due": max(0, len(puzzles()) - self._number), "left": 0}
         exercise = self._exercise

@@ -13,7 +13,7 @@ ABILITY_LABELS = (
 
 _EFFECTS = (
     "After the first card: take the second from further to the right than the next one.",
-    "After you take two cards: take one more from any place of the row.",
+    "After you take two cards: take one more from any place of the display.",
     "Before you place a tile: it costs one card less.",
     "Before you place a tile: pay with cards of one other color as if they had its color.",
     "After taking cards and discarding: construct in the same turn.",

@@ -38,12 +38,14 @@ _NUMBERED: dict[str, tuple[str, ...]] = {
 #: The effect of each board action; `n` is its strength and `s` the plural ending.
 _EFFECTS: dict[str, str] = {
     "move_1_to_6": "Before the move: this move is at least 4 and at most {n} spaces.",
-    "two_wild_tiles": "Place at most {n} wild tile{s}, each on an empty cell next to your pavilions or wild tiles.",
+    "two_wild_tiles": "Place at most {n} wild tile{s} next to your pavilions or wild tiles. "
+    "A wild tile fills a cell and wins a coat there.",
     "any_side": "Before you place a tile: it enters from one of the other three sides instead.",
     "extra_card": "Instead of a normal draw: draw as usual, and {n} more card{s} from the draw pile.",
     "extra_superstructure": "After a build: place at most {n} superstructure{s} on free roofs of the new tile.",
     "move_1_to_5": "Before the move: this move is at least 4 and at most {n} spaces.",
-    "one_wild_tile": "Place at most {n} wild tile{s}, each on an empty cell next to your pavilions or wild tiles.",
+    "one_wild_tile": "Place at most {n} wild tile{s} next to your pavilions or wild tiles. "
+    "A wild tile fills a cell and wins a coat there.",
     "second_pavilion": "After a build: build once more in this turn.",
     "one_card_fewer": "Before the first payment: pay {n} card{s} fewer for the pavilion that you build.",
     "move_superstructure": "Move one of your superstructures to another free roof of your board.",

@@ -99,7 +99,7 @@ def _text_and_spots(game: HelsinkiGame, kind: int, argument: int) -> tuple[str, 
         steps = argument + 1
         return f"{steps} space{'s' * (steps > 1)}", {"at": (f"space {(token + steps) % 8}",)}
     if kind == a.KIND_DRAW:
-        return "the two cards beside the token", {"at": (f"slot {(token - 1) % 8}", f"slot {token}", "draw pile")}
+        return "the two cards beside the token", {"at": (f"slot {(token - 1) % 8}", f"slot {token}")}
     if kind == a.KIND_BUILD:
         return _pavilion(components, argument), {"at": (f"card {argument}",)}
     if kind in (a.KIND_PAY, a.KIND_DISCARD):

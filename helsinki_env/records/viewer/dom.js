@@ -3,9 +3,16 @@
 /** @type {(text: string) => string} Translates a text; a page on its own is in English. */
 export let t = (text) => text;
 
-/** @param {typeof t} translate */
-export function speak(translate) {
+/** @type {(name: string, words: string) => string} Returns a sentence about a player's action. */
+export let doing = (name, words) => `${name} ${words}`;
+
+/**
+ * @param {typeof t} translate
+ * @param {typeof doing} sentence
+ */
+export function speak(translate, sentence) {
   t = translate;
+  doing = sentence;
 }
 
 /**

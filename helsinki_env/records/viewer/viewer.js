@@ -1,6 +1,6 @@
 /** The viewer for stepping through a game: its picture, a graph, and its actions in words. */
 
-import { button, make, makeSvg, t, token } from "./dom.js";
+import { button, doing, make, makeSvg, t, token } from "./dom.js";
 import { Graph, sample } from "./graph.js";
 import { Course, costliest, costlyList, lost, report } from "./lists.js";
 import { Reel } from "./reel.js";
@@ -197,7 +197,7 @@ export class Viewer {
     this.#slider.setAttribute("aria-valuetext", this.#where.textContent);
     this.#words.replaceChildren(step ? token(step.seat) : t("The game begins."));
     if (!step) return;
-    this.#words.append(`${t(players[step.seat])} ${t(step.said)}. `);
+    this.#words.append(`${doing(t(players[step.seat]), t(step.said))}. `);
     const cost = lost(this.#judgement?.costs[this.#number - 1]);
     const better = this.#judgement?.better[this.#number - 1];
     if (cost) this.#words.append(make("b", { class: "cost" }, cost));

@@ -1,7 +1,7 @@
 /** Replays the other players' last turn from the pictures that this page has received. */
 
 import { button, byId } from "./dom.js";
-import { t } from "./language.js";
+import { doing, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").View} View */
 
@@ -56,7 +56,7 @@ export class Again {
       const view = views[number];
       if (!view) return this.stop();
       const last = number ? view.log.at(-1) : undefined;
-      this.show(view, last ? `${t(view.seats[last.seat].name)} ${last.words}.` : t("Before the turn"));
+      this.show(view, last ? `${doing(t(view.seats[last.seat].name), last.words)}.` : t("Before the turn"));
       number += 1;
       this.#clock = setTimeout(next, PACE);
     };

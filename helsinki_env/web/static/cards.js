@@ -3,7 +3,7 @@
 import { ask } from "./access.js";
 import { button, byId, complain, counted, goTo, make, once } from "./dom.js";
 import { showSections } from "./help.js";
-import { keep, recall } from "./kept.js";
+import { keep, knows, learn, recall } from "./kept.js";
 import { t } from "./language.js";
 import { rewrite } from "./lettering.js";
 
@@ -74,10 +74,10 @@ export class Cards {
     const begin = async () => {
       const { table } = await ask("POST", "/api/lessons", { game: game.name });
       keep(`lesson.${table}`, "yes");
-      keep("rules", "seen");
+      learn(game.name);
       await goTo(`/tables/${table}?lesson`);
     };
-    const label = recall("rules", "") ? t("Guided game") : t("New here? Learn in ten minutes");
+    const label = knows(game.name) ? t("Guided game") : t("New here? Learn in ten minutes");
     return [button(label, once(() => begin().catch(complain)), { class: "main learn", "aria-label": `${label}: ${game.title}` })];
   }
 

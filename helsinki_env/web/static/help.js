@@ -1,7 +1,7 @@
 /** Help at the table: the rules in a panel, and explanations of the parts of the picture. */
 
 import { byId, make } from "./dom.js";
-import { keep, recall } from "./kept.js";
+import { learn } from "./kept.js";
 import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Explained} Explained */
@@ -61,6 +61,8 @@ export class Help {
   #spot = null;
   /** Whether the reason was also requested, by a click, a touch or a key. */
   #asked = false;
+  /** The reason if the server knows none. */
+  #reason = "";
   /** @type {{x: number, y: number}} The position of the explanation in the window. */
   #at = { x: 0, y: 0 };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -70,8 +72,9 @@ export class Help {
    * @param {(message: ToServer) => void} send
    * @param {(text: string) => void} say  announces a text to screen readers
    * @param {() => number} number  returns the number of actions in the displayed position
+   * @param {() => string} game  returns the name of the game
    */
-  constructor(send, say, number) {
+  constructor(send, say, number, game) {
     this.send = send;
     this.say = say;
     this.number = number;
@@ -79,12 +82,7 @@ export class Help {
     this.panel = /** @type {HTMLDialogElement} */ (byId("rules"));
     byId("learn").addEventListener("click", () => this.open());
     byId("rules-close").addEventListener("click", () => this.panel.close());
-    this.panel.addEventListener("close", () => keep("rules", "seen"));
-  }
-
-  /** Whether this browser has not shown the rules yet. */
-  get isNew() {
-    return recall("rules", "") === "";
+    this.panel.addEventListener("close", () => learn(game()));
   }
 
   /** Show the rules, which the server sends. */
@@ -124,10 +122,12 @@ export class Help {
    * @param {string} spot
    * @param {number} x  of the window
    * @param {number} y
+   * @param {string} [reason]  if the server knows no reason
    */
-  ask(spot, x, y) {
+  ask(spot, x, y, reason = "") {
     clearTimeout(this.#resting);
     this.#ask(spot, true, x, y);
+    this.#reason = reason;
   }
 
   /**
@@ -147,8 +147,9 @@ export class Help {
   heard(answer) {
     if (answer.spot !== this.#spot) return;
     const parts = [];
-    if (answer.why && this.#asked) parts.push(make("p", { class: "why" }, t(answer.why)));
-    if (answer.help) parts.push(make("p", { class: this.#asked && answer.why ? "soft" : null }, answer.help));
+    const why = this.#asked ? t(answer.why ?? "") || this.#reason : "";
+    if (why) parts.push(make("p", { class: "why" }, why));
+    if (answer.help) parts.push(make("p", { class: why ? "soft" : null }, answer.help));
     if (!parts.length) return this.hide();
     this.box.replaceChildren(...parts);
     this.box.hidden = false;
@@ -156,7 +157,7 @@ export class Help {
     const below = y + 18 + this.box.offsetHeight < innerHeight;
     this.box.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - this.box.offsetWidth - 8))}px`;
     this.box.style.top = `${below ? y + 18 : Math.max(8, y - this.box.offsetHeight - 14)}px`;
-    if (this.#asked) this.say(t([answer.why, answer.help].filter(Boolean).join(" ")));
+    if (this.#asked) this.say([why, answer.help].filter(Boolean).join(" "));
   }
 
   /** Hide the explanation. */

@@ -33,6 +33,12 @@ export function recall(name, fallback) {
   }
 }
 
+/** @param {string} game  Return whether this browser has shown its rules; "seen" was stored for all games in the past. */
+export const knows = (game) => recall("rules", "").split(" ").some((one) => one === game || one === "seen");
+
+/** @param {string} game  Store that this browser has shown its rules. */
+export const learn = (game) => knows(game) || keep("rules", `${recall("rules", "")} ${game}`.trim());
+
 /**
  * @param {string} name
  * @param {string} value  empty: delete it

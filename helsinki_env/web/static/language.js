@@ -160,6 +160,18 @@ function inside(value, field = "") {
 /** @param {string} title  Return the title of a game record, or the name of a player in it: only default names are texts. */
 export const recordTitle = (title) => title.replace(/(?<=^|: |, )Player \d(?= |,|…|$)/g, (one) => t(one));
 
+/**
+ * Return a sentence about a player's action; "You" has verbs in the second person, which a catalogue has as "zog|you".
+ *
+ * @param {string} name
+ * @param {string} words  in the language of the page, with verbs in the third person
+ */
+export function doing(name, words) {
+  if (t(name) !== t("You")) return `${name} ${words}`;
+  const english = words.replace(/(^|\bor )(?:(push)es|(\w+)s)\b/g, "$1$2$3");
+  return `${name} ${language === "en" ? english : words.replace(/\p{L}+/gu, (word) => catalogue.get(`${word}|you`) ?? word)}`;
+}
+
 /** @param {number} value  Format a number. */
 export const number = (value) => value.toLocaleString(locale);
 

@@ -74,6 +74,7 @@ export class Lesson {
     const text = over ? end : (step?.text ?? t("The opponent acts. Its actions are in the game log."));
     const count = over ? "" : t(`Step ${Math.min(done + 1, steps.length)} of ${steps.length}`);
     const leave = button(over ? t("Play on") : t("Leave the lesson"), () => this.#leave());
+    this.box.classList.add("guided");
     this.box.replaceChildren(make("p", { class: "told" }, text), make("div", { class: "row" }, make("span", { class: "soft" }, count), leave));
   }
 

@@ -2,7 +2,7 @@
 
 import { makeSvg } from "./dom.js";
 import { spotAt } from "./help.js";
-import { language, t } from "./language.js";
+import { doing, language, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
 /** @typedef {{seats: {name: string}[], spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  The part of a view that is used here. */
@@ -64,7 +64,8 @@ function playerText(label, view) {
   const [, who, you, does] = /^(Player \d)( \(you\))?(?: (.*))?$/.exec(label) ?? [];
   if (!who) return t(withNames(label, view));
   const name = t(withNames(who, view));
-  const mark = !you ? "" : name === t("You") ? ":" : ` (${t("you")})`;
+  if (does && name === t("You")) return doing(name, t(does));
+  const mark = you && name !== t("You") ? ` (${t("you")})` : "";
   return `${name}${mark}${does ? ` ${t(does)}` : ""}`;
 }
 
@@ -90,7 +91,7 @@ function* lastAction(title, view) {
   }
   if (language !== "en") yield () => write(title, t("Last:"));
   if (!(notation instanceof SVGPathElement)) return;
-  yield () => write(notation, `${t(view.seats[last.seat].name)} ${last.words}`, "", 0, room(view.spots.now, notation) || 560);
+  yield () => write(notation, doing(t(view.seats[last.seat].name), last.words), "", 0, room(view.spots.now, notation) || 560);
 }
 
 /**
@@ -144,7 +145,7 @@ function write(path, words, anchor = "", stretch = 1.05, most = 0) {
   path.replaceWith(text);
   const allowed = stretch ? Math.max(width * stretch, most) : most;
   if (!allowed || text.getComputedTextLength() <= allowed) return;
-  if (!stretch) return shorten(text, words, allowed);
+  if (!stretch && 0.75 * text.getComputedTextLength() > allowed) return shorten(text, words, allowed);
   text.setAttribute("textLength", String(allowed));
   text.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }

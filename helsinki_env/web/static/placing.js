@@ -12,6 +12,10 @@ export class Placing {
   #all = [];
   /** @type {Map<number, [number, number]>} */
   #middles = new Map();
+  /** @type {Record<string, Box>} */
+  #spots = {};
+  /** @type {[number, number, number] | null} The last point and reach of the pointer, for the next orientation. */
+  #pointer = null;
   /** The current orientation. */
   turn = 0;
   /** @type {Placement | null} The selected position. */
@@ -26,7 +30,8 @@ export class Placing {
   take(decisions, spots) {
     this.#all = /** @type {Placement[]} */ (decisions.filter((one) => one.turn !== null));
     this.#middles = new Map(this.#all.map((one) => [one.id, middle(one.covers, spots)]));
-    this.candidate = null;
+    this.#spots = spots;
+    this.drop();
     if (!this.#has(this.turn) && this.#all.length) this.turn = Math.min(...this.#all.map((one) => one.turn));
   }
 
@@ -36,6 +41,11 @@ export class Placing {
     if (!found) return;
     this.turn = found.turn;
     this.candidate = found;
+  }
+
+  /** Select no position, and forget the pointer. */
+  drop() {
+    this.candidate = this.#pointer = null;
   }
 
   /** Whether a tile must be placed. */
@@ -64,16 +74,18 @@ export class Placing {
   }
 
   /**
-   * Select the position nearest to a point, unless it is farther away than `reach`.
+   * Select the position that covers a point, or else the one whose tile passes it; if there are several, the nearest.
    *
    * @param {number} x
    * @param {number} y
-   * @param {number} reach  in pixels of the picture
+   * @param {number} reach  how far from a cell the point may be, in pixels of the picture
    */
   near(x, y, reach) {
-    const found = this.#best((dx, dy) => Math.hypot(dx, dy), [x, y]);
-    const at = found && this.#middles.get(found.id);
-    this.candidate = at && Math.hypot(at[0] - x, at[1] - y) <= reach ? found : null;
+    this.#pointer = [x, y, reach];
+    const isAt = (/** @type {string[]} */ names) => names.some((name) => contains(this.#spots[name], x, y, reach));
+    const covering = this.places.filter((one) => isAt(one.covers));
+    const found = covering.length ? covering : this.places.filter((one) => isAt(one.at));
+    this.candidate = this.#best((dx, dy) => Math.hypot(dx, dy), [x, y], found);
   }
 
   /**
@@ -82,6 +94,7 @@ export class Placing {
    * @param {Direction} direction
    */
   step(direction) {
+    this.#pointer = null;
     const at = this.candidate && this.#middles.get(this.candidate.id);
     if (!at) {
       this.candidate = this.places[0] ?? null;
@@ -106,19 +119,21 @@ export class Placing {
     if (turn === undefined) return;
     const at = this.candidate && this.#middles.get(this.candidate.id);
     this.turn = turn;
-    this.candidate = at ? this.#best((dx, dy) => Math.hypot(dx, dy), at) : null;
+    if (this.#pointer) this.near(...this.#pointer);
+    if (!this.candidate || !this.places.includes(this.candidate)) this.candidate = at ? this.#best((dx, dy) => Math.hypot(dx, dy), at) : null;
   }
 
   /**
-   * Return the position of this orientation with the least finite distance from a point, or null.
+   * Return the position with the least finite distance from a point, or null.
    *
    * @param {(dx: number, dy: number) => number} far
    * @param {[number, number]} from
+   * @param {Placement[]} [places]  by default, all positions of this orientation
    */
-  #best(far, [x, y]) {
+  #best(far, [x, y], places = this.places) {
     let best = null;
     let least = Infinity;
-    for (const one of this.places) {
+    for (const one of places) {
       const [px, py] = this.#middles.get(one.id) ?? [0, 0];
       const distance = far(px - x, py - y);
       if (distance < least) [best, least] = [one, distance];
@@ -126,6 +141,15 @@ export class Placing {
     return best;
   }
 }
+
+/**
+ * @param {Box | undefined} box
+ * @param {number} x
+ * @param {number} y
+ * @param {number} reach
+ */
+const contains = (box, x, y, reach) =>
+  box !== undefined && x >= box[0] - reach && x <= box[0] + box[2] + reach && y >= box[1] - reach && y <= box[1] + box[3] + reach;
 
 /**
  * Return the center of several spots.

@@ -22,7 +22,7 @@ export function showSheet(table, view) {
     const cells = view.seats.map((chair) => {
       const line = chair.sheet.find((one) => one.label === label);
       if (!line) return make("td", {}, "–");
-      return make("td", { class: line.points ? "strong" : "soft" }, String(line.scores ? line.points : line.count));
+      return make("td", { class: line.points ? "strong" : "soft" }, line.scores ? String(line.points) : `(${line.count})`);
     });
     const head = make("th", { scope: "row" }, label, " ", make("span", { class: "soft" }, note));
     const row = make("tr", { class: view.done ? "counted" : null }, head, ...cells);

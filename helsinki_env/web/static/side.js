@@ -1,7 +1,7 @@
 /** The side panel: the players, the actions of this turn, and the log. */
 
 import { button, make, showItems } from "./dom.js";
-import { t } from "./language.js";
+import { doing, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").View} View */
 /** @typedef {import("./protocol.js").Taken} Taken */
@@ -75,15 +75,16 @@ export function showLog(list, view, takeBack) {
     const chair = view.seats[turn[0].seat];
     const first = turn.find((one) => own.has(one.number));
     const item = () => {
+      const name = t(chair.name);
       const entry = make(
         "li",
         {},
         make("span", { class: `token seat-${turn[0].seat}`, "aria-hidden": "true" }, String(turn[0].seat + 1)),
-        make("span", {}, make("b", {}, t(chair.name)), " ", turn.map((one) => one.words).join("; "), "."),
+        make("span", {}, make("b", {}, name), doing(name, turn.map((one) => one.words).join("; ")).slice(name.length), "."),
       );
       if (first) {
-        const name = t(`Take back: return to before ${chair.name} ${first.words}`);
-        entry.append(button(t("Take back"), () => takeBack(first), { class: "small", "aria-label": name }));
+        const label = t(`Take back: return to before ${doing(chair.name, first.words)}`);
+        entry.append(button(t("Take back"), () => takeBack(first), { class: "small", "aria-label": label }));
       }
       return entry;
     };
@@ -102,6 +103,6 @@ export function news(view, before) {
   if (!before || view.number < before.number) return "";
   return view.log
     .filter((one) => one.number >= before.number)
-    .map((one) => `${t(view.seats[one.seat].name)} ${one.words}.`)
+    .map((one) => `${doing(t(view.seats[one.seat].name), one.words)}.`)
     .join(" ");
 }

@@ -103,9 +103,9 @@ export class Stage {
    *
    * @param {Decision[]} decisions  those with spots
    * @param {(decision: Decision) => string} keyOf  the key of a decision, for a label; may be empty
-   * @param {boolean} [arrow]  whether an arrow points at the first one
+   * @param {string} [arrow]  the spot that an arrow points at
    */
-  offer(decisions, keyOf, arrow = false) {
+  offer(decisions, keyOf, arrow = "") {
     this.#spots.replaceChildren();
     /** @type {Map<string, Decision[]>} */
     const bySpot = new Map();
@@ -116,7 +116,7 @@ export class Stage {
       const box = this.#view?.spots[name];
       if (box) this.#spots.append(this.#spot(box, meant, keyOf));
     }
-    const first = arrow ? this.#view?.spots[decisions[0]?.at[0]] : undefined;
+    const first = this.#view?.spots[arrow];
     if (first) this.#spots.append(arrowAt(first));
   }
 
@@ -382,8 +382,8 @@ export class Stage {
  *
  * @param {Box} box
  */
-function arrowAt([x, y, width, height]) {
-  const tip = y + Math.min(height / 2, 18);
+function arrowAt([x, y, width]) {
+  const tip = y + 4;
   const [left, middle, right] = [-16, 0, 16].map((dx) => x + width / 2 + dx);
   return makeSvg("path", { class: "arrow", d: `M${middle} ${tip} L${left} ${tip - 22} h9 v-22 h14 v22 H${right} Z` });
 }

@@ -6,7 +6,7 @@ import { ask } from "./access.js";
 import { byId, complain, counted, make } from "./dom.js";
 import { download } from "./download.js";
 import { EvaluationPanel } from "./evaluation.js";
-import { date, recordTitle, t, verbatim } from "./language.js";
+import { date, doing, recordTitle, t, verbatim } from "./language.js";
 import { rewrite } from "./lettering.js";
 import { playOn } from "./playon.js";
 import { PositionView } from "./position.js";
@@ -82,7 +82,7 @@ async function showBranches() {
   byId("branch-list").replaceChildren(...items);
 }
 
-speak(t);
+speak(t, doing);
 try {
   await showBranches();
   await show(await ask("GET", path));

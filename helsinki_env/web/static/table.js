@@ -10,10 +10,10 @@ import { Clocks } from "./clocks.js";
 import { Connection } from "./connection.js";
 import { button, byId, goTo, isSecondClick, make, makeSvg, once } from "./dom.js";
 import { offerLinks } from "./invite.js";
-import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
+import { KEEPS_NOTHING, keep, keeps, knows, recall } from "./kept.js";
 import { Help, nextSpot, spotAt } from "./help.js";
 import { keyOf } from "./keys.js";
-import { joined, t, translated } from "./language.js";
+import { doing, joined, t, translated } from "./language.js";
 import { Lesson } from "./lesson.js";
 import { Notices } from "./notices.js";
 import { Picking } from "./picking.js";
@@ -88,19 +88,20 @@ const stage = new Stage(byId("picture"), {
   move: (x, y, event) => {
     if (touching || question.open) return;
     aim(x, y);
-    if (view) help.rest(spotAt(view.spots, x, y), event.clientX, event.clientY);
+    if (view) help.rest(isOwnBoard(x, y) ? null : spotAt(view.spots, x, y), event.clientX, event.clientY);
   },
   press: (x, y, event) => {
     if (!isOwnBoard(x, y)) return explain(x, y, event);
     const before = placing.candidate;
     if (!touching) question.drop();
     aim(x, y);
-    if (placing.candidate && (!touching || placing.candidate === before)) decide(placing.candidate);
+    if (!placing.candidate) return explain(x, y, event, t("The tile cannot lie here in this orientation."));
+    if (!touching || placing.candidate === before) decide(placing.candidate);
   },
   leave: () => {
     help.hide();
     if (touching || question.open) return;
-    placing.candidate = null;
+    placing.drop();
     showPlacing();
   },
   hover: (decision) => point(decision),
@@ -122,6 +123,7 @@ const help = new Help(
   (message) => connection.send(message),
   (text) => (byId("said").textContent = text),
   () => view?.number ?? 0,
+  () => view?.game ?? "",
 );
 /** @type {string | null} The spot that the arrow keys have reached. */
 let cursor = null;
@@ -261,6 +263,7 @@ function showClosed(why) {
 function show(next) {
   const before = view;
   const focused = byId("act").contains(document.activeElement) || byId("armed").contains(document.activeElement);
+  if (!before && keeps && !lesson.on && !practice.on && !knows(next.game)) help.open();
   const same =
     !stale && before?.number === next.number && before.viewer === next.viewer && before.decisions.length > 0;
   stale = false;
@@ -311,23 +314,34 @@ function offer(now) {
   const offered = lesson.offered(now, picking.offered(now.decisions));
   placing.take(offered, now.spots);
   choices.show(offered);
-  stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one), lesson.leads(now));
+  byId("picture").classList.toggle("leads", lesson.leads(now));
+  stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one), lesson.leads(now) ? topOf(offered[0], now) : "");
   if (!practice.on) lesson.show(now);
   look();
   showPlacing();
   showPicking();
 }
 
+/**
+ * Return the uppermost spot of an action, where an arrow from above hides the least.
+ *
+ * @param {Decision} decision
+ * @param {View} now
+ */
+const topOf = ({ at, covers }, now) => [...(covers.length ? covers : at)].sort((a, b) => now.spots[a][1] - now.spots[b][1])[0] ?? "";
+
 /** @param {View} now */
 function headlineOf(now) {
   const name = now.seats[now.seat].name;
   if (now.done) {
     const winners = now.seats.filter((chair) => chair.place === 0).map((chair) => chair.name);
+    if (t(joined(winners)) === t("You")) return t("The game is over: you win");
     return winners.length === 1 ? t(`The game is over: ${winners[0]} wins`) : t(`The game is over: ${joined(winners)} share the victory`);
   }
   if (now.curtain !== null) return t(`Turn of ${now.seats[now.curtain].name}`);
   if (now.decisions.length) return now.mine.length > 1 ? t(`${name}, your turn`) : t("Your turn");
   if (now.paused) return t(`${name} is paused`);
+  if (now.thinking && now.seats[now.seat].human && t(name) === t("You")) return t(`Time is up: ${now.thinking.player} plays for you`);
   if (now.thinking && now.seats[now.seat].human) return t(`Time is up: ${now.thinking.player} plays for ${name}`);
   return now.thinking ? t(`${name} is computing`) : t(`Turn of ${name}`);
 }
@@ -478,7 +492,7 @@ function undoLast() {
 /** @param {Taken} taken */
 function askTakeBack(taken) {
   if (!view) return;
-  const words = t(`Return to before ${view.seats[taken.seat].name} ${taken.words}? All later actions are deleted.`);
+  const words = t(`Return to before ${doing(view.seats[taken.seat].name, taken.words)}? All later actions are deleted.`);
   const isThere = (/** @type {View} */ next) =>
     next.log.some((one) => one.number === taken.number && one.words === taken.words);
   const does = () => view && act({ type: "takeback", number: view.number, to: taken.number }, isThere);
@@ -498,14 +512,16 @@ function point(decision) {
 }
 
 /**
- * Select the position of the current tile that is nearest to a point on the user's board.
+ * Select the position of the current tile at a point of the user's board; a finger may miss it by half a cell.
  *
  * @param {number} x
  * @param {number} y
  */
 function aim(x, y) {
   if (!placing.active || !view) return;
-  placing.near(x, y, isOwnBoard(x, y) ? Infinity : -1);
+  const [, , width] = view.spots[placing.places[0]?.covers[0]] ?? [0, 0, 0, 0];
+  if (isOwnBoard(x, y)) placing.near(x, y, touching ? width / 2 : 0);
+  else placing.drop();
   showPlacing();
 }
 
@@ -526,10 +542,11 @@ function isOwnBoard(x, y) {
  * @param {number} x
  * @param {number} y
  * @param {PointerEvent} event
+ * @param {string} [reason]  if the server knows no reason
  */
-function explain(x, y, event) {
+function explain(x, y, event, reason = "") {
   const spot = view && spotAt(view.spots, x, y);
-  if (spot) help.ask(spot, event.clientX, event.clientY);
+  if (spot) help.ask(spot, event.clientX, event.clientY, reason);
   else help.hide();
 }
 
@@ -640,7 +657,7 @@ function pressed(event) {
       picking.clear();
       return showPicking();
     }
-    placing.candidate = null;
+    placing.drop();
     return showPlacing();
   }
   if (key === "Enter") {
@@ -732,6 +749,5 @@ byId("picture").addEventListener("contextmenu", (event) => {
   stage.locate(event, (x, y, at) => explain(x, y, at));
 });
 offerLinks(name, complain);
-if (keeps && help.isNew && !lesson.on && !practice.on) help.open();
 byId("unkept").hidden = keeps;
 byId("unkept").textContent = t(KEEPS_NOTHING);

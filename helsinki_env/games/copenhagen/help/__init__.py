@@ -29,8 +29,8 @@ def help_text(game: CopenhagenGame, viewer: int | None, spot: str) -> str:
     c, g = game.config.component_set, game.state
     if name == "slot" and values:
         if g.display[values[0]] < 0:
-            return "An empty place of the row: it is filled at the end of the turn."
-        return f"A {COLOURS[int(g.display[values[0]])]} card of the row: take two that lie next to each other."
+            return "An empty place of the display: it is filled at the end of the turn."
+        return f"A {COLOURS[int(g.display[values[0]])]} card of the display: take two that lie next to each other."
     if name == "card" and values:
         color = COLOURS[values[0]]
         return f"Your {color} cards: each pays for one cell of a {color} tile."
@@ -89,7 +89,7 @@ def task(game: CopenhagenGame) -> str:
     if phase == "MAIN" and int(g.using) >> a.BOTH_ACTIONS & 1:
         return "Choose a tile to construct: both actions is in use."
     if phase == "TAKE" and g.first < 0:
-        return "Take one more card of the row."
+        return "Take one more card of the display."
     if phase == "DISCARD":
         return (
             f"Discard {pluralize(int(g.hand[g.seat].sum()) - c.hand_limit, 'card')}: the hand limit is {c.hand_limit}."
@@ -127,7 +127,7 @@ def why_not(game: CopenhagenGame, spot: str) -> str:
     if name == "now":
         return f"The turn cannot end now. {task(game)}"
     if name == "draw":
-        return "Cards are taken from the row, not from the draw pile."
+        return "Cards are taken from the display, not from the draw pile."
     if name == "discard":
         return "You cannot take cards from the discard pile."
     return task(game)
@@ -136,7 +136,7 @@ def why_not(game: CopenhagenGame, spot: str) -> str:
 def _slot(game: CopenhagenGame, slot: int) -> str:
     g, phase = game.state, str(game.phase)
     if phase in ("MAIN", "TAKE") and g.display[slot] < 0:
-        return "There is no card in this place; the row is filled at the end of the turn."
+        return "There is no card in this place; the display is filled at the end of the turn."
     if phase == "TAKE" and g.first >= 0:
         return f"The second card must lie next to the first: take that of place {int(g.first) + 1}."
     if phase == "MAIN":
@@ -227,6 +227,10 @@ def _why_cell(game: CopenhagenGame, cell: int) -> str:
             return "This cell is filled: put a white tile on an empty one."
         if not int(supported(np.int64(filled))) >> cell & 1:
             return "A white tile needs the ground or a filled cell directly below it."
+    if phase == "PLACE":
+        if filled >> cell & 1:
+            return "This cell is filled."
+        return "The tile cannot lie here: it needs support and free cells, and you must be able to pay for it."
     if phase == "MAIN":
         return "Choose a tile of the supply first; then you place it here."
     return task(game)

@@ -50,9 +50,9 @@ def rule_sections(config: CopenhagenConfig) -> list[RuleSection]:
         RuleSection(
             "Take cards",
             [
-                f"Take two cards that lie next to each other in the row of {DISPLAY}.",
+                f"Take two cards that lie next to each other in the display of {DISPLAY}.",
                 f"If you then hold more than {c.hand_limit} cards, discard down to {c.hand_limit}.",
-                "At the end of the turn the row is filled up.",
+                "At the end of the turn the display is filled up.",
             ],
             ["TAKE the card of the lower slot first."],
         ),

@@ -71,11 +71,12 @@ def help_text(game: HelsinkiGame, viewer: int | None, spot: str) -> str:
     if name in ("board", "seat") and values:
         return (
             f"A player's board: a full row scores {c.points_row}, a full column {c.points_column}. "
-            f"Coats in the meadow pay for board actions: {int(g.meadow[values[0]])} there."
+            f"Coats in the meadow pay for board actions: {int(g.meadow[values[0]])} there. "
+            "The score adds points made in play and what the board scores now."
         )
     return {
         "draw": f"The draw pile has {pluralize(int(g.pile_size), 'card')}: when it is empty, the round is the last.",
-        "discard": "The discard pile: it becomes the new draw pile when that is empty.",
+        "discard": "The discard pile: it becomes the new draw pile when that is empty. Small numbers count its colors.",
         "now": "The next step of the turn in progress.",
     }.get(name, "")
 
@@ -108,8 +109,7 @@ def _cell(game: HelsinkiGame, seat: int, cell: int) -> str:
             return f"A {color} pavilion: another {color} tile that touches it draws a bonus card."
     for number, coat in enumerate(c.coats):
         if coat == cell and int(g.coats[seat]) >> number & 1:
-            cheapest = cost_text(min(c.costs))
-            return f"A coat of arms: cover it to win it; coats pay for board actions, which cost from {cheapest}."
+            return "A coat of arms: cover it to win it; coats pay for board actions."
     row, column = divmod(cell, _SIZE)
     built = int(g.built[seat])
     in_row = _SIZE - sum(built >> (_SIZE * row + i) & 1 for i in range(_SIZE))
@@ -222,6 +222,8 @@ def _card(game: HelsinkiGame, card: int) -> str:
             return task(game)
         if not wild and c.card_color(card) != c.card_color(int(g.card)):
             return f"The pavilion is {color}: pay with {color} or wild cards."
+        if all(game.actions.decode(one)[0] != a.KIND_PAY for one in game.legal_actions().tolist()):
+            return "Your cards alone do not pay for this pavilion: use a board action first."
     if phase in ("PAY", "DISCARD"):
         return "Cards are chosen in the order of the hand: undo, and choose this card first."
     if phase == "END":
@@ -263,7 +265,7 @@ def _action(game: HelsinkiGame, action: int) -> str:
     if int(g.denied[g.seat]) >> action & 1:
         return f"{label} is denied to you in this game."
     if int(g.used[g.seat]) >> action & 1:
-        return f"You have used {label}: each player uses each board action once per game."
+        return f"You have used {label}: each player can use each board action once per game."
     if coats < cost:
         return f"{label} costs {cost_text(cost)}, and you have {coats if coats else 'none'} in your meadow."
     return _timing(game, action, label)
@@ -338,6 +340,10 @@ def _why_cell(game: HelsinkiGame, seat: int, cell: int) -> str:
         return "No superstructure stands here."
     if phase == "ROOF":
         return _roof(game, cell, bool(built), statue, bool(stands), int(last_tile(t, g, seat)) >> cell & 1 == 1)
+    if phase == "PLACE":
+        if built:
+            return "This cell is filled."
+        return "No lane takes the tile here: it slides in until something stops it."
     if phase == "MAIN":
         return "Choose a card of your hand first; then you place its tile."
     return task(game)

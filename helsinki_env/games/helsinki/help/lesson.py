@@ -13,11 +13,11 @@ SEED = 10
 STEPS = lesson_steps("""
 START 4
 Welcome! At the top left is the senate board: eight spaces for tokens, with a card between each two. Click the glowing
-space: your token starts there.
+space: your token starts there. Then each player draws two cards.
 
 MOVE 3
-A turn begins with a move of 1 to 3 spaces clockwise. The place of your token decides which cards you draw, and from
-which side you build. Click the glowing space.
+A turn begins with a move of 1 to 3 spaces clockwise; tokens may share a space. The place of your token decides which
+cards you draw, and from which side you build: triangles mark that side of your board. Click the glowing space.
 
 DRAW
 After the move you draw or build. Draw: take the two cards next to your token. Click one of them.
@@ -26,22 +26,23 @@ MOVE 1
 The opponent has drawn, too. It is your turn again: move 1 space.
 
 DRAW
-Draw again: a pavilion costs several cards of one color.
+Draw again. Cards of one color pay for a pavilion: a tile of roofs, which fills cells of your board. Click one of the
+two cards.
 
 MOVE 1
 The opponent has built a pavilion: its board is at the bottom. Move 1 space: your token then stands on the north side,
 and so your tile will come from the north.
 
 BUILD purple 2/2+1
-Build now, with a card of your hand. This one costs 2 cards, itself included. It shows a purple tile of 2 roofs and
-one superstructure. Click it.
+Build now: click this card of your hand. Its number is the price: 2 cards, itself included. It shows a purple tile of 2
+roofs and one superstructure, a dome that you put on a roof.
 
 PAY purple 5/4+2
 Pay one more card. It must be purple or wild; what it shows does not matter now.
 
 PLACE north o0 lane 2
-The tile slides in from the north until the statue or another tile stops it. Click the marked cells of your board. In
-your own games, R rotates a tile and F flips it.
+The tile slides in from the north until another tile or the statue, the figure in the middle, stops it. Click the
+glowing cells of your board. In your own games, R rotates a tile and F flips it.
 
 ROOF r2c3
 Put the superstructure on the glowing roof. At the end it scores {c.points_crossing} if its row and its column are
@@ -81,22 +82,25 @@ PAY wild
 The last one is a wild card: it pays as any color.
 
 PLACE north o0 lane 1
-The shields are coats of arms. The marked place covers one, so that you win it. Click it.
+The shields are coats of arms. The glowing place covers one, so that you win it. Click it. For later: a tile that
+touches another one of its color also draws a card from the draw pile.
 
 ROOF r0c2
-Put the first superstructure on the glowing roof. A center line is easier to fill than the rim.
+Put the first superstructure on the glowing roof, and the second one below it: both then score with the same column.
 
 ROOF r1c2
 And the second one here.
 
 USE extra_superstructure
-The coat of arms lies in your meadow. It pays for an action of the action board, each only once per game. Choose Extra
-superstructure, which is possible after a build.
+The coat of arms lies in your meadow. It pays for an action of the action board; you can use each of them once per
+game. Choose Extra superstructure, which is possible after a build.
 
 ROOF r1c1
-Put it on the tile that you have just built.
+Put it on the tile that you have just built. Then the turn ends by itself, because you can do nothing else. With
+another coat, you would press a button to end it.
 """)
 END = (
     "You know the game now. It continues, and from here on you choose. Everything that glows is possible. Click "
-    "anything else to read why it is not. The round in which the draw pile becomes empty is the last one."
+    "anything else to read why it is not. You choose several cards in any order and then confirm them. The round in "
+    "which the draw pile first becomes empty is the last one. The discard pile is shuffled so that all can finish it."
 )

@@ -56,9 +56,8 @@ def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
         if game.config.dry_roads:
             entries.append(("Bonus card", int(bonus > 0), bonus, "crosswalks connected"))
         if idle:
-            entries.append(
-                ("Superstructures without a full line", idle, 0, f"up to {c.points_crossing} each at the end")
-            )
+            note = "no points" if game.done else f"up to {c.points_crossing} each at the end"
+            entries.append(("Superstructures without a full line", idle, 0, note))
         if best < SIZE and not game.done:
             entries.append(("Nearest line", best, 0, f"{pluralize(SIZE - best, 'cell')} to go"))
         sheets.append([_line(*entry) for entry in entries])
@@ -69,6 +68,11 @@ def _filled(line: int, built: int) -> int:
     """Return the number of built cells of a line, or 0 if the line is full."""
     filled = (line & built).bit_count()
     return 0 if filled == SIZE else filled
+
+
+def _draws_bonus_card(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> bool:
+    a, b = before.state, after.state
+    return bool(b.tile_count[seat] > a.tile_count[seat] and b.hand[seat].sum() > a.hand[seat].sum())
 
 
 def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
@@ -87,24 +91,33 @@ def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
     coats = int(a.coats[seat]).bit_count() - int(b.coats[seat]).bit_count()
     if coats:
         found.append(f"wins {pluralize(coats, 'coat')}")
-    if b.tile_count[seat] > a.tile_count[seat] and b.hand[seat].sum() > a.hand[seat].sum():
+    if _draws_bonus_card(before, after, seat):
         found.append("draws a bonus card")
     return found
 
 
 def said(game: HelsinkiGame, action: int, words: str) -> str:
-    """Return an action in words for the log. For a draw, name the public cards; otherwise, return `words`.
+    """Return an action in words for the log, with the public cards of a draw and with public effects.
 
     Args:
         game: the game before the action.
         action: a legal action.
         words: the general description of the action.
     """
-    if game.actions.decode(action)[0] != a.KIND_DRAW:
-        return words
     g, c, token = game.state, game.config.component_set, int(game.state.token[game.seat])
-    cards = [int(g.display[slot]) for slot in ((token - 1) % 8, token)]
-    return f"took {' and '.join(f'a {card_name(card, c)}' for card in cards if card >= 0) or words}"
+    after = game.clone()
+    after.step(action)
+    kind, argument = game.actions.decode(action)
+    if kind == a.KIND_PAY:
+        words = f"paid with a {card_name(argument, c)}"
+    if kind == a.KIND_DRAW:
+        cards = [int(g.display[slot]) for slot in ((token - 1) % 8, token)]
+        words = f"took {' and '.join(f'a {card_name(card, c)}' for card in cards if card >= 0) or words}"
+    if kind == a.KIND_PLACE and _draws_bonus_card(game, after, game.seat):
+        words += "; drew a bonus card"
+    if after.state.last_round and not g.last_round:
+        words += "; emptied the draw pile, so this round is the last"
+    return words
 
 
 #: Minimum number of cards of one color that is mentioned.

@@ -38,8 +38,9 @@ __all__ = ["ansi", "rgb_array", "svg"]
 def _header(canvas: Canvas, table: TableView) -> None:
     label = "Game over" if table.done else f"Round {table.round}"
     width = pieces.table_header(canvas, "HELSINKI", parts.cathedral, label)
-    if table.last_round and not table.done:
-        text = "LAST ROUND"
+    # A round takes about two cards a player.
+    if not table.done and (table.last_round or table.draw_pile <= 2 * table.players):
+        text = "LAST ROUND" if table.last_round else "MAY BE THE LAST ROUND"
         pill = text_width(text, 14) + 24
         left = PICTURE_WIDTH - MARGIN - width - 14 - pill
         canvas.rect(left, 20, pill, 28, r=14, fill="#c8473a")

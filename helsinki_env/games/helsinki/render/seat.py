@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import Box, Canvas, num
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.render import parts
@@ -117,6 +117,17 @@ def _entry(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float,
             )
 
 
+def _numbers(canvas: Canvas, x: float, y: float, cell: float, wall: float) -> None:
+    """Number the rows in the west facade and the columns in the north one; name plates cover the middle."""
+    size = 0.45 * wall
+    for at in range(BOARD_SIZE):
+        if at != BOARD_SIZE // 2:
+            along, across = (at + 0.5) * cell, -wall / 2
+            for side, px, py in ((3, x + across, y + along), (0, x + along, y + across)):
+                fill = palette.SIDE_SHADES[side].line
+                canvas.text(px, py + 0.36 * size, str(at), size, fill=fill, anchor="middle", weight=BOLD)
+
+
 def board(
     canvas: Canvas,
     table: TableView,
@@ -151,6 +162,7 @@ def board(
             plate(canvas, px, py, letter, side, 0.5 * wall, golden=full and not table.dry_roads)
         if table.dry_roads:
             _crosswalks(canvas, components, seat, ix, iy, cell, wall)
+        _numbers(canvas, ix, iy, cell, wall)
         _entry(canvas, table, seat, ix, iy, cell, wall)
         for cell_number in seat.coats:
             row, column = divmod(cell_number, BOARD_SIZE)

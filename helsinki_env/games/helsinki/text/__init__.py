@@ -66,6 +66,7 @@ def rule_sections(config: HelsinkiConfig) -> list[RuleSection]:
                 "Every legal action allows the turn to be completed.",
                 "If END is the only legal action, it is taken for you.",
             ],
+            page=["The turn ends by itself when nothing else is possible; otherwise, you end it."],
         ),
         RuleSection(
             "Draw",
@@ -102,7 +103,7 @@ def rule_sections(config: HelsinkiConfig) -> list[RuleSection]:
             [
                 f"Cover one of the {len(c.coats)} coats of arms on your board to win it.",
                 "A coat pays for an action of the action board, also in the same turn.",
-                "Each player uses each action once in a game.",
+                "Each player can use each action once in a game.",
             ],
             page=[f"These actions are covered, so no player uses them: {covered}."] if covered else [],
         ),
@@ -122,6 +123,7 @@ def rule_sections(config: HelsinkiConfig) -> list[RuleSection]:
                 "When a card is needed later, the discard pile is shuffled into a new draw pile.",
                 "Hidden: the draw pile, a removed card, and the hands of the others except for cards from the display.",
             ],
+            page=["When a card is needed later, the discard pile is shuffled into a new draw pile."],
         ),
     ]
     if config.dry_roads:
