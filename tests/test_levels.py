@@ -65,7 +65,7 @@ def test_committed_ratings_have_intervals_and_increase(game: TestedGame) -> None
     assert [one["level"] for one in levels] == list(range(1, len(MIXTURES) + 1))
     for one in levels:
         assert one["low"] <= one["rating"] <= one["high"]
-        assert one["games"] >= 50
+        assert one["games"] >= 2000
     zero = levels[ZERO - 1]
     assert zero["rating"] == zero["low"] == zero["high"] == 0
     ratings = [one["rating"] for one in levels]
