@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
 
 from tests.games import EACH_GAME, TestedGame
-from tests.support.browser import Player, sit, until
+from tests.support.browser import Player, decide_by_key, one_by_one, sit, until
 from tests.support.server import Server
 
 pytestmark = pytest.mark.thorough
@@ -99,3 +100,57 @@ def test_a_problem_would_be_found(server: Server, browser: Any) -> None:
         "document.querySelector('#players').parentElement.replaceWith(document.createElement('button'))"
     )
     assert [one.split()[0] for one in problems(player.page)] == ["button-name"]
+
+
+@EACH_GAME
+def test_forced_colors(game: TestedGame, server: Server, browser: Any) -> None:
+    """With the colors of the system, controls have borders, the focus is visible, and the picture keeps its colors."""
+    player = sit(browser, server, "human", "greedy", game=game.name)
+    player.turn()
+    before = player.page.eval_on_selector_all("#picture rect", "all => all.map(r => getComputedStyle(r).fill)")
+    player.page.emulate_media(forced_colors="active")
+    assert player.page.evaluate("matchMedia('(forced-colors: active)').matches")
+    fills = player.page.eval_on_selector_all("#picture rect", "all => all.map(r => getComputedStyle(r).fill)")
+    assert fills == before
+    bare = player.page.eval_on_selector_all(
+        "button", "all => all.filter(b => b.checkVisibility() && !parseFloat(getComputedStyle(b).borderTopWidth))"
+        ".map(b => b.outerHTML.slice(0, 100))",
+    )  # fmt: skip
+    assert bare == []
+    for _ in range(6):
+        player.press("Tab")
+        focus = "getComputedStyle(document.activeElement).outlineStyle"
+        assert player.page.evaluate(focus) != "none", player.page.evaluate("document.activeElement.outerHTML")
+    assert problems(player.page) == []
+
+
+@EACH_GAME
+def test_twice_the_size(game: TestedGame, server: Server, browser: Any) -> None:
+    """A window of 1,280 x 1,024 pixels with a zoom of 200% shows 640 x 512: nothing needs scrolling sideways."""
+    player = sit(browser, server, "human", "greedy", game=game.name, width=640, height=512)
+    view = player.turn()
+    assert player.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    choice = player.page.locator("#choices button").first
+    choice.scroll_into_view_if_needed()
+    box = choice.bounding_box()
+    assert 0 <= box["x"] and box["x"] + box["width"] <= 640 and 0 <= box["y"] and box["y"] + box["height"] <= 512
+    choice.click()
+    player.wait(lambda new: new["number"] > view["number"])
+
+
+@EACH_GAME
+def test_a_turn_in_the_tree_of_a_screen_reader(game: TestedGame, server: Server, browser: Any) -> None:
+    """The accessibility tree names every action of a whole turn, and the status says what has happened since."""
+    player, rng, told = sit(browser, server, "human", "greedy", game=game.name), random.Random(3), []
+    view = player.turn()
+    while not told or view["log"][-1]["seat"] == 0:
+        tree = player.page.locator("body").aria_snapshot()
+        assert "heading" in tree
+        for one in one_by_one(view):
+            if one["turn"] is None:
+                assert re.search(rf'- button "[^"]*{re.escape(one["words"])}', tree), (one, tree)
+        decide_by_key(player, rng)
+        view = player.turn()
+        told.append(player.page.text_content("#said"))
+    assert len(told) > 1
+    assert all(told)

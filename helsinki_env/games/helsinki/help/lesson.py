@@ -30,8 +30,8 @@ Draw again. Cards of one color pay for a pavilion: a tile of roofs, which fills 
 two cards.
 
 MOVE 1
-The opponent has built a pavilion: its board is at the bottom. Move 1 space: your token then stands on the north side,
-and so your tile will come from the north.
+The opponent has built a pavilion on its own board. Move 1 space: your token then stands on the north side, and so your
+tile will come from the north.
 
 BUILD purple 2/2+1
 Build now: click this card of your hand. Its number is the price: 2 cards, itself included. It shows a purple tile of 2
@@ -41,15 +41,16 @@ PAY purple 5/4+2
 Pay one more card. It must be purple or wild; what it shows does not matter now.
 
 PLACE north o0 lane 2
-The tile slides in from the north until another tile or the statue, the figure in the middle, stops it. Click the
-glowing cells of your board. In your own games, R rotates a tile and F flips it.
+The tile slides in from the north until another tile or the statue, the figure in the middle, stops it: no tile may
+slide to the far edge. Click the glowing cells of your board. In your own games, R rotates a tile and F flips it.
 
 ROOF r2c3
 Put the superstructure on the glowing roof. At the end it scores {c.points_crossing} if its row and its column are
 full, and {c.points_line} if only one of them is.
 
 MOVE 3
-Full rows score {c.points_row} and full columns {c.points_column} at the end. Collect cards for a larger tile: move 3.
+Each full row scores {c.points_row} and each full column {c.points_column} at the end; the statue fills its cell.
+Collect cards for a larger tile: move 3.
 
 DRAW
 Draw two cards. The score sheet at the side counts your points at any time.
@@ -92,8 +93,8 @@ ROOF r1c2
 And the second one here.
 
 USE extra_superstructure
-The coat of arms lies in your meadow. It pays for an action of the action board; you can use each of them once per
-game. Choose Extra superstructure, which is possible after a build.
+The coat of arms lies in your meadow. It pays for one action of the action board. You can use
+each action once per game, and so can the opponent. Choose Extra superstructure, which is possible after a build.
 
 ROOF r1c1
 Put it on the tile that you have just built. Then the turn ends by itself, because you can do nothing else. With
