@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.games import EACH_GAME, TestedGame
-from tests.support.browser import Player, decide_by_key, one_by_one, sit, until
+from tests.support.browser import Player, decide_by_key, sit, until
 from tests.support.server import Server
 
 pytestmark = pytest.mark.thorough
@@ -133,9 +133,14 @@ def test_twice_the_size(game: TestedGame, server: Server, browser: Any) -> None:
     choice = player.page.locator("#choices button").first
     choice.scroll_into_view_if_needed()
     box = choice.bounding_box()
-    assert 0 <= box["x"] and box["x"] + box["width"] <= 640 and 0 <= box["y"] and box["y"] + box["height"] <= 512
+    assert min(box["x"], box["y"]) >= 0
+    assert box["x"] + box["width"] <= 640
+    assert box["y"] + box["height"] <= 512
     choice.click()
-    player.wait(lambda new: new["number"] > view["number"])
+    if view["selection"]:
+        assert choice.get_attribute("aria-pressed") == "true"
+    else:
+        player.wait(lambda new: new["number"] > view["number"])
 
 
 @EACH_GAME
@@ -146,11 +151,10 @@ def test_a_turn_in_the_tree_of_a_screen_reader(game: TestedGame, server: Server,
     while not told or view["log"][-1]["seat"] == 0:
         tree = player.page.locator("body").aria_snapshot()
         assert "heading" in tree
-        for one in one_by_one(view):
+        for one in view["decisions"]:
             if one["turn"] is None:
                 assert re.search(rf'- button "[^"]*{re.escape(one["words"])}', tree), (one, tree)
         decide_by_key(player, rng)
         view = player.turn()
         told.append(player.page.text_content("#said"))
-    assert len(told) > 1
     assert all(told)
