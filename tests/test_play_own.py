@@ -14,6 +14,7 @@ import pytest
 
 from helsinki_env.agents.net.description import DESCRIPTION_KEY
 from helsinki_env.agents.net.make import bundled_network
+from helsinki_env.web.names import verbatim
 from helsinki_env.web.own_players import CHECKPOINTS
 from helsinki_env.web.store import TableStore
 from tests.support.browser import Player
@@ -81,7 +82,7 @@ def test_networks_and_players_of_packages_are_offered_and_play(server: Server, d
     assert set(offered(server, "copenhagen")) == {"mine", "silent"}, "the networks know Helsinki only"
     table = server.make_over(own["tuesday"], "mine", seed=3)
     with seated(server, table) as (_, view):
-        assert [chair["name"] for chair in view["seats"]] == ["tuesday", "mine"]
+        assert [chair["name"] for chair in view["seats"]] == [verbatim("tuesday"), "mine"]
     same = server.make_over("net", "mine", seed=3)
     store = TableStore(data)
     actions = [[one.action for one in store.load(name).decisions] for name in (table, same)]
@@ -106,7 +107,7 @@ def test_they_are_chosen_on_the_start_page(server: Server, browser: Any) -> None
     player.page.select_option("#chairs select >> nth=1", label=f"tuesday, digest {DIGEST}")
     player.page.click("#new > button.main")
     view = player.wait(lambda view: view["decisions"])
-    assert view["seats"][1]["name"] == "tuesday"
+    assert view["seats"][1]["name"] == verbatim("tuesday")
     assert player.wrong == []
 
 

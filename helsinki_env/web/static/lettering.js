@@ -14,7 +14,7 @@ export const TOKENS = ["#343b49", "#fffaf0", "#ef86b4", "#3fc6c0"];
 /** A text color with too little contrast, and its replacement. */
 const [FAINT, SOFT] = ["#b5ac98", "#6d6a60"];
 /** The name of a phase, which is no text for people; the sides of the board are written in capitals, too. */
-const PHASE = /^(?!(NORTH|EAST|SOUTH|WEST|HELSINKI|COPENHAGEN)$)[A-Z_]{3,}$/;
+const PHASE = /^(?!(NORTH|EAST|SOUTH|WEST)$)[A-Z_]{3,}$/;
 
 /**
  * Replace the seat numbers in a text with the names at the table.
@@ -34,6 +34,7 @@ export const withNames = (text, view) => text.replace(/\b[Pp]layer (\d)/g, (foun
 export function rewrite(svg, view) {
   /** @type {(() => void)[]} */
   const later = [];
+  const game = svg.querySelector("title")?.textContent?.toUpperCase(); // the name of the game is in capitals, too
   for (const part of svg.querySelectorAll("[aria-label]")) {
     const label = part.getAttribute("aria-label") ?? "";
     part.removeAttribute("aria-label");
@@ -44,7 +45,7 @@ export function rewrite(svg, view) {
     else if (/^\d$/.test(label) && isToken(part)) later.push(() => write(part, String(Number(label) + 1), "middle", 3));
     else if (label === "Last:") later.push(...lastAction(part, view));
     else if (/^points, \d+ end the game/.test(label)) later.push(() => write(part, t(label.replace(/^points, (\d+) end/, "$1 points end")), "", 1.1));
-    else if (PHASE.test(label) && part.previousElementSibling?.localName === "rect") removePill(part);
+    else if (PHASE.test(label) && label !== game && part.previousElementSibling?.localName === "rect") removePill(part);
     else if (words !== label) later.push(() => write(part, words, part.closest('[data-part="action"]') ? "middle" : "", 1.1, freeWidth(part, view)));
   }
   for (const title of svg.querySelectorAll("title")) title.textContent = t(withNames(title.textContent ?? "", view));
