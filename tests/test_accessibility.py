@@ -146,7 +146,7 @@ def test_twice_the_size(game: TestedGame, server: Server, browser: Any) -> None:
 @EACH_GAME
 def test_a_turn_in_the_tree_of_a_screen_reader(game: TestedGame, server: Server, browser: Any) -> None:
     """The accessibility tree names every action of a whole turn, and the status says what has happened since."""
-    player, rng, told = sit(browser, server, "human", "greedy", game=game.name), random.Random(3), []
+    player, rng, told = sit(browser, server, "human", "greedy", game=game.name), random.Random(3), list[str]()
     view = player.turn()
     while not told or view["log"][-1]["seat"] == 0:
         tree = player.page.locator("body").aria_snapshot()
