@@ -146,9 +146,9 @@ def test_twice_the_size(game: TestedGame, server: Server, browser: Any) -> None:
 @EACH_GAME
 def test_a_turn_in_the_tree_of_a_screen_reader(game: TestedGame, server: Server, browser: Any) -> None:
     """The accessibility tree names every action of a whole turn, and the status says what has happened since."""
-    player, rng, told = sit(browser, server, "human", "greedy", game=game.name), random.Random(3), list[str]()
+    player, rng, messages = sit(browser, server, "human", "greedy", game=game.name), random.Random(3), list[str]()
     view = player.turn()
-    while not told or view["log"][-1]["seat"] == 0:
+    while not messages or view["log"][-1]["seat"] == 0:
         tree = player.page.locator("body").aria_snapshot()
         assert "heading" in tree
         for one in view["decisions"]:
@@ -156,5 +156,5 @@ def test_a_turn_in_the_tree_of_a_screen_reader(game: TestedGame, server: Server,
                 assert re.search(rf'- button "[^"]*{re.escape(one["words"])}', tree), (one, tree)
         decide_by_key(player, rng)
         view = player.turn()
-        told.append(player.page.text_content("#said"))
-    assert all(told)
+        messages.append(player.page.text_content("#said"))
+    assert all(messages)

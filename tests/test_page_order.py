@@ -104,7 +104,7 @@ def test_any_order(game: str, kind: str, how: str, server: Server, data: Path, b
     else:
         player.page.click("#settle")
     after = player.wait(lambda new: new["number"] >= number + len(way))
-    # The log names a card by which somebody pays without what it shows.
+    # In the log, the names of cards omit the roofs and superstructures.
     said = {item["id"]: item["said"].partition(" (")[0] for item in selection["items"]}
     taken = [one["words"].partition(" (")[0] for one in after["log"][number : number + len(way)]]
     assert [words for words in taken if words in said.values()] == [said[action] for action in way if action in said]

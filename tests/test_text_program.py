@@ -194,4 +194,4 @@ def test_the_first_rejected_answer_is_shown_with_its_error(tmp_path: Path, caplo
     player.close()
     assert player.replaced_actions == ReplacedActions(illegal=3)
     (shown,) = (record.getMessage() for record in caplog.records)
-    assert "the answer 'Think hard' was replaced by a random action: action: found 'think hard'" in shown
+    assert "the first illegal answer is 'Think hard'; a random action replaces it: action: found 'think hard'" in shown

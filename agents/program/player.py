@@ -162,9 +162,11 @@ class ProgramPlayer:
     def _illegal(self, answer: str, problem: str) -> ReplacedActions:
         """Count an illegal answer, and log the first one."""
         if not self._warned:
-            told = short_repr(self.name), short_repr(answer), problem
             _log.warning(
-                "player %s: the answer %s was replaced by a random action: %s (only the first is shown)", *told
+                "player %s: the first illegal answer is %s; a random action replaces it: %s",
+                short_repr(self.name),
+                short_repr(answer),
+                problem,
             )
         self._warned = True
         return ReplacedActions(illegal=1)

@@ -1,7 +1,7 @@
 """Measure exact figures of the mini game: equilibria, players, self-play over training time, and learned responses.
 
 A study consists of units. Each finished unit is saved as a file. Its result depends only on its settings, its seed and
-the code of the game and the players, which the file's name stands for, so a resumed study gives the same bytes.
+the code. The file name contains a digest of all three, so a resumed study gives the same bytes.
 """
 
 from __future__ import annotations
