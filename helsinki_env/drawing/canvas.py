@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import Any, TypeVar, cast
 from xml.sax.saxutils import escape, quoteattr
 
 from helsinki_env.drawing import palette
@@ -22,6 +23,8 @@ from helsinki_env.utils.markdown import printable
 REGULAR, BOLD = 2.0, 2.9
 """Stroke widths of the letters, in grid units of the stroke font."""
 
+
+Drawing = TypeVar("Drawing", bound=Callable[..., None])
 
 Box = tuple[float, float, float, float]
 """The x, y, width and height of a rectangle, in pixels of the picture."""
@@ -95,29 +98,20 @@ class Canvas:
         is reduced, at most to size `smallest`, and then cut. `turn` rotates the text around (x, y): 0, 90 or -90
         degrees clockwise.
         """
-        label = text = printable(text)
-        if width is not None:
-            text, size = fit_text(text, size, width, smallest)
-        data, units = outline(text)
-        if not data:
-            return 0.0
-        scale = size / UNITS_PER_EM
-        shift = {"start": 0.0, "middle": -units / 2, "end": -units}[anchor]
-        if not turn:
-            x += shift * scale
-        elif turn == 90:
-            y += shift * scale
-        else:
-            y -= shift * scale
-        place = f"translate({num(round(x, 1))} {num(round(y, 1))})"
-        if turn:
-            place += f"rotate({turn})"
-        bold = "" if weight == REGULAR else f' stroke-width="{num(weight)}"'
-        self._parts.append(
-            f'<path aria-label={quoteattr(label)} d="{data}" transform="{place}scale({num(scale)})" '
-            f'stroke="{fill}"{bold}/>'
-        )
-        return units * scale
+        element, drawn = _text(x, y, text, size, fill, anchor, weight, width, smallest, turn)
+        self._parts.append(element)
+        return drawn
+
+    def add(self, other: Canvas) -> None:
+        """Add the elements and regions of another canvas."""
+        self._parts += other._parts
+        for name, box in other.spots.items():
+            self.spots.setdefault(name, box)
+
+    def merge_elements(self) -> Canvas:
+        """Join all elements to one text, which is added faster to other canvases, and return the canvas."""
+        self._parts = ["".join(self._parts)]
+        return self
 
     @contextmanager
     def group(self, title: str | None = None, **attributes: str | float | None) -> Iterator[None]:
@@ -142,6 +136,22 @@ class Canvas:
         return picture
 
 
+def reused(draw: Drawing) -> Drawing:
+    """Decorate a function that draws on a canvas: equal, hashable arguments are drawn once and then copied."""
+
+    @lru_cache(maxsize=1 << 11)
+    def drawn(*args: Any, **kwargs: Any) -> Canvas:
+        canvas = Canvas()
+        draw(canvas, *args, **kwargs)
+        return canvas.merge_elements()
+
+    @wraps(draw)
+    def draw_again(canvas: Canvas, *args: Any, **kwargs: Any) -> None:
+        canvas.add(drawn(*args, **kwargs))
+
+    return cast(Drawing, draw_again)
+
+
 def transform(x: float, y: float, scale: float) -> str:
     """Return the SVG transformation that scales a drawing and moves its origin to (x, y)."""
     return f"translate({num(x)} {num(y)})scale({num(scale)})"
@@ -155,6 +165,44 @@ def _attributes(attributes: dict[str, str | float | None]) -> str:
 def _attribute(key: str, value: str | float) -> str:
     text = value if isinstance(value, str) else num(value)
     return f" {key.replace('_', '-')}={quoteattr(text)}"
+
+
+@lru_cache(maxsize=1 << 13)
+def _text(
+    x: float,
+    y: float,
+    text: str,
+    size: float,
+    fill: str,
+    anchor: str,
+    weight: float,
+    width: float | None,
+    smallest: float,
+    turn: int,
+) -> tuple[str, float]:
+    """Return one line of text as an element, and its width in pixels; see `Canvas.text`."""
+    label = text = printable(text)
+    if width is not None:
+        text, size = fit_text(text, size, width, smallest)
+    data, units = outline(text)
+    if not data:
+        return "", 0.0
+    scale = size / UNITS_PER_EM
+    shift = {"start": 0.0, "middle": -units / 2, "end": -units}[anchor]
+    if not turn:
+        x += shift * scale
+    elif turn == 90:
+        y += shift * scale
+    else:
+        y -= shift * scale
+    place = f"translate({num(round(x, 1))} {num(round(y, 1))})"
+    if turn:
+        place += f"rotate({turn})"
+    bold = "" if weight == REGULAR else f' stroke-width="{num(weight)}"'
+    element = (
+        f'<path aria-label={quoteattr(label)} d="{data}" transform="{place}scale({num(scale)})" stroke="{fill}"{bold}/>'
+    )
+    return element, units * scale
 
 
 # the background of any table, in pixels

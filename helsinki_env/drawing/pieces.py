@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import BOLD, MARGIN, PICTURE_WIDTH, Box, Canvas, num, text_width, transform
+from helsinki_env.drawing.canvas import BOLD, MARGIN, PICTURE_WIDTH, Box, Canvas, num, reused, text_width, transform
 from helsinki_env.engine.positions import or_none
 
 CARD_ASPECT = 1.36
@@ -166,6 +166,7 @@ SHIELD = "M-5.6-6.4h11.2v5.6c0 4.4-3.2 6.7-5.6 7.8c-2.4-1.1-5.6-3.4-5.6-7.8z"
 _SHIP = "M-3.8 1.6h7.6q-.8 2-2 2h-3.6q-1.2 0-2-2zM-.3-5v5.2h-2.7zM.7-4.4v4.6h2.6z"
 
 
+@reused
 def player_coat(canvas: Canvas, x: float, y: float, size: float, seat: int, **style: str) -> None:
     """Draw a player's coat of arms, a shield with a boat, centered at (x, y) and `size` pixels high."""
     tone = palette.PLAYERS[seat]
@@ -175,6 +176,7 @@ def player_coat(canvas: Canvas, x: float, y: float, size: float, seat: int, **st
         canvas.path(_SHIP, fill=tone.line)
 
 
+@reused
 def token(canvas: Canvas, x: float, y: float, r: float, seat: int) -> None:
     """Draw a player's token, a disc with the seat number."""
     tone = palette.PLAYERS[seat]
@@ -184,6 +186,7 @@ def token(canvas: Canvas, x: float, y: float, r: float, seat: int) -> None:
     canvas.text(x, y + 0.42 * r, str(seat), 1.2 * r, fill=tone.line, anchor="middle", weight=BOLD)
 
 
+@reused
 def empty_slot(canvas: Canvas, x: float, y: float, width: float) -> None:
     """Draw the outline of a card in an empty slot."""
     canvas.rect(
@@ -199,6 +202,7 @@ def empty_slot(canvas: Canvas, x: float, y: float, width: float) -> None:
     )
 
 
+@reused
 def card_back_with_emblem(canvas: Canvas, x: float, y: float, width: float, emblem: Emblem) -> None:
     """Draw the back of a card, which shows the game's emblem, with its corner at (x, y)."""
     height = CARD_ASPECT * width
@@ -210,6 +214,7 @@ def card_back_with_emblem(canvas: Canvas, x: float, y: float, width: float, embl
     emblem(canvas, x + width / 2, y + height / 2, 0.62 * width, palette.BACK_LIGHT)
 
 
+@reused
 def pile(canvas: Canvas, amount: int, x: float, y: float, width: float, emblem: Emblem | None = None) -> None:
     """Draw a pile of cards with its corner at (x, y), face down if there is an emblem, otherwise as blank faces."""
     if not amount:
@@ -224,6 +229,7 @@ def pile(canvas: Canvas, amount: int, x: float, y: float, width: float, emblem: 
             canvas.rect(left, top, width, CARD_ASPECT * width, r=5, fill=palette.CARD, stroke=edge, stroke_width=0.9)
 
 
+@reused
 def pile_label(canvas: Canvas, amount: int, x: float, y: float, width: float, label: str, above: float) -> None:
     """Write the number of cards on a pile whose corner is at (x, y), and a label `above` pixels above the pile."""
     middle = x + width / 2, y + CARD_ASPECT * width / 2
@@ -232,6 +238,7 @@ def pile_label(canvas: Canvas, amount: int, x: float, y: float, width: float, la
     canvas.text(middle[0], y - above, label, 11.5, anchor="middle", fill=palette.SOFT_INK)
 
 
+@reused
 def glow(canvas: Canvas, x: float, y: float, width: float) -> None:
     """Draw a golden background behind a card that can be taken."""
     box = (x - 4, y - 4, width + 8, CARD_ASPECT * width + 8)
@@ -253,6 +260,7 @@ def card_spots(canvas: Canvas, cards: Sequence[tuple[int | None, float, float]],
             canvas.spot(f"card {kind}", x, y, right - x, CARD_ASPECT * width)
 
 
+@reused
 def panel(canvas: Canvas, x: float, y: float, width: float, height: float, edge: str = palette.PANEL_EDGE) -> None:
     """Draw the background panel for a part of the table."""
     canvas.rect(x, y + 2.5, width, height, r=12, fill="#000", fill_opacity=0.22)

@@ -56,9 +56,9 @@ def said(game: BoardGame, action: int, words: str) -> str:
 
 
 def log_text(game: BoardGame, action: int) -> str:
-    """Describe a legal action of the seat to move for the log; empty if the game has no words for actions."""
+    """Describe an action of the seat to move for the log; empty if it is illegal or the game has no words for it."""
     listed = game.spec.list_ui_actions(game, game.seat) if game.spec.list_ui_actions is not None else ()
-    return said(game, action, next((one.said for one in listed if one.id == action), ""))
+    return next((said(game, action, one.said) for one in listed if one.id == action), "")
 
 
 def explanation(

@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import lru_cache, partial
 from multiprocessing.connection import Connection
 from typing import Any
@@ -26,6 +27,8 @@ _MIN_IDLE = 2
 """Number of idle processes that are never ended."""
 _IDLE_SECONDS = 60.0
 """Seconds after which other idle processes end. Starting a process takes longer than an action of most players."""
+_PATIENCE = 0.25
+"""Seconds for which a request waits for a busy process before another one is started."""
 _NICENESS = 5
 """Niceness (`os.nice`) of player processes relative to the server, which does little work and must respond quickly."""
 
@@ -115,6 +118,7 @@ class PlayerPool:
         self._all: set[_Worker] = set()
         self._free = asyncio.Semaphore(MAX_WORKERS)
         self._threads = ThreadPoolExecutor(MAX_WORKERS, "player-workers")
+        self._became_idle = asyncio.Event()
         self._closed = False
 
     def begin(self) -> None:
@@ -126,6 +130,18 @@ class PlayerPool:
         worker = _Worker()
         self._all.add(worker)
         return worker
+
+    async def _take_worker(self) -> _Worker:
+        """Return an idle process, or start one if none becomes idle soon."""
+        if not self._idle and self._all:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE):
+                    while not self._idle:
+                        self._became_idle.clear()
+                        await self._became_idle.wait()
+        if self._closed:
+            raise PlayerFailedError("no player can be called: the server is shutting down")
+        return self._idle.pop() if self._idle else self._new()
 
     async def decide(self, config: Any, player: str, question: tuple[Any, Any, Any]) -> int:
         """Return a player's action for the inputs of `GameTable.question`. Canceling the call stops the player."""
@@ -161,9 +177,7 @@ class PlayerPool:
             raise PlayerFailedError(str(problem)) from None
         await self._free.acquire()
         try:
-            if self._closed:
-                raise PlayerFailedError(f"{player} cannot be called: the server is shutting down")
-            worker = self._idle.pop() if self._idle else self._new()
+            worker = await self._take_worker()
         except OSError as problem:
             self._free.release()
             raise PlayerFailedError(f"{player}: no process could be started: {problem}") from problem
@@ -201,6 +215,7 @@ class PlayerPool:
         loop = asyncio.get_running_loop()
         worker.last_used = loop.time()
         self._idle.append(worker)
+        self._became_idle.set()
         loop.call_later(_IDLE_SECONDS, self._end_idle)
 
     def _end_idle(self) -> None:

@@ -18,7 +18,7 @@ from helsinki_env.agents.evaluation import Evaluation
 from helsinki_env.data import short_repr
 from helsinki_env.web.clocks import substitute
 from helsinki_env.web.evaluation import SIMULATIONS, EvaluationRequest, PageEvaluator
-from helsinki_env.web.help import explanation, lesson_message, rules_text
+from helsinki_env.web.help import explanation, lesson_message, log_text, rules_text
 from helsinki_env.web.names import seat_name
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.practice import MISTAKE, evaluate_own
@@ -290,7 +290,7 @@ class TableSession:
 
     def _decide(self, number: int, action: int) -> None:
         """Apply and save an action, or do neither."""
-        said = next((one["said"] for one in self._choices() if one["id"] == action), "")
+        said = log_text(self.table.game, action)
         self._charge()
         expired, before = self._is_out_of_time, self.table.clock and self.table.clock.copy()
         taken = self.table.decide(number, action, f"{said} (time ran out)" if expired else said)

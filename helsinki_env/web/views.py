@@ -8,8 +8,9 @@ view.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 from helsinki_env.engine.game import BoardGame
@@ -20,12 +21,8 @@ from helsinki_env.web.tables import HUMAN, GameTable, reveals_hidden
 _LOG = 400
 """Maximum number of actions in the log of a view."""
 
-#: Splits a text into pieces: elements of a picture, and JSON objects and lists.
-_PIECE = re.compile(r"[<{\[]?[^<{\[]+|[<{\[]")
 _MIN_COPY = 24
 """Minimum length, in characters, for which a copy reference is shorter than the text itself."""
-_MAX_CANDIDATES = 32
-"""Maximum number of positions in the previous text that are compared with a position in the next text."""
 
 ChangePart = str | list[int]
 
@@ -169,29 +166,37 @@ def applied(before: str, parts: Sequence[ChangePart]) -> str:
     return "".join(part if isinstance(part, str) else before[part[0] : part[1]] for part in parts)
 
 
+@lru_cache(maxsize=64)  # the next text of a page is soon its previous one
+def _pieces(text: str) -> list[str]:
+    """Split an encoded message before each element of a picture and each JSON object and list."""
+    for opening in "<{[":
+        text = text.replace(opening, "\0" + opening)  # JSON escapes control characters, so the text has no other
+    return text.split("\0")
+
+
 def _parts(before: str, after: str) -> list[ChangePart]:
-    """Split the next text into parts: the longest runs copied from the previous text, and new text."""
-    old, new = _PIECE.findall(before), _PIECE.findall(after)
-    starts, positions = [0], dict[str, list[int]]()
-    for number, piece in enumerate(old):
-        starts.append(starts[-1] + len(piece))
-        positions.setdefault(piece, []).append(number)
+    """Split the next text into parts: long runs copied from the previous text, and new text."""
+    old, new = _pieces(before), _pieces(after)
+    starts = list(accumulate(map(len, old), initial=0))
+    last = dict(zip(old, range(len(old)), strict=True))
+    first = dict(zip(reversed(old), reversed(range(len(old))), strict=True))
     parts: list[ChangePart] = []
     now = near = 0
     while now < len(new):
+        piece = new[now]
         # The piece after the last copy is the most likely match, because most of a picture does not change.
-        continues = near < len(old) and old[near] == new[now]
-        candidates = [near] if continues else positions.get(new[now], [])[:_MAX_CANDIDATES]
-        length, first = max(((_equal_pieces(old, new, i, now), i) for i in candidates), default=(0, 0))
-        start, end = starts[first], starts[first + length]
+        continues = near < len(old) and old[near] == piece
+        candidates = (near,) if continues else (first[piece], last[piece]) if piece in first else ()
+        length, begin = max(((_equal_pieces(old, new, i, now), i) for i in candidates), default=(0, 0))
+        start, end = starts[begin], starts[begin + length]
         if end - start < _MIN_COPY:
             length, near = 1, near + 1
             if parts and isinstance(parts[-1], str):
-                parts[-1] += new[now]
+                parts[-1] += piece
             else:
-                parts.append(new[now])
+                parts.append(piece)
         else:
-            near = first + length
+            near = begin + length
             parts.append([start, end])
         now += length
     return parts
@@ -199,7 +204,11 @@ def _parts(before: str, after: str) -> list[ChangePart]:
 
 def _equal_pieces(old: list[str], new: list[str], first: int, now: int) -> int:
     """Return the length of the run of equal pieces that begins at the two positions."""
-    length, longest = 0, min(len(old) - first, len(new) - now)
-    while length < longest and old[first + length] == new[now + length]:
-        length += 1
+    length, step, longest = 0, 1, min(len(old) - first, len(new) - now)
+    while step:  # comparing slices of growing length is many times faster than comparing pieces one by one
+        end = length + step
+        if end <= longest and old[first + length : first + end] == new[now + length : now + end]:
+            length, step = end, 2 * step
+        else:
+            step //= 2
     return length

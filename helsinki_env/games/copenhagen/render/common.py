@@ -134,7 +134,7 @@ def supply(canvas: Canvas, table: TableView, components: Components, box: Box) -
                 canvas.rect(*frame, r=7, stroke=palette.GOLD_DARK, stroke_width=2.4, data_part="building")
     at = top + len(COLOURS) * row_h + 9
     with canvas.group(f"White tiles: {table.white_tiles}"):
-        parts.tile(canvas, -1, [(0, 0)], None, x + 2, at, 32)
+        parts.tile(canvas, -1, ((0, 0),), None, x + 2, at, 32)
         canvas.text(x + 44, at + 15, f"\u00d7{table.white_tiles}", 15, weight=BOLD)
         canvas.text(x + 44, at + 30, "white tiles", 11, fill=palette.SOFT_INK)
     _legend(canvas, components, x + 2 * step - 44, at)

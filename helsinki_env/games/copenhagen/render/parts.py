@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, transform
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, reused, transform
 from helsinki_env.drawing.palette import ColorShades
 from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
@@ -25,9 +25,9 @@ PANE = "#fff8e2"
 SKY = "#c3d9e8"
 
 
-def rows_down(cells: Iterable[int]) -> list[GridCell]:
+def rows_down(cells: Iterable[int]) -> tuple[GridCell, ...]:
     """Convert cells of a board (``5 * y + x``, y upward) to (row, column) pairs with row 0 at the top."""
-    return [(ROWS - 1 - cell // COLUMNS, cell % COLUMNS) for cell in cells]
+    return tuple((ROWS - 1 - cell // COLUMNS, cell % COLUMNS) for cell in cells)
 
 
 def _windows(canvas: Canvas, tone: ColorShades, colour: int, middles: list[tuple[float, float]], size: float) -> None:
@@ -71,15 +71,16 @@ def _brick(canvas: Canvas, tone: ColorShades, x: float, y: float, size: float) -
     canvas.path(lines, stroke=tone.light, stroke_width=max(0.6, 0.035 * size), stroke_linecap="butt")
 
 
+@reused
 def tile(
-    canvas: Canvas, colour: int, cells: Iterable[GridCell], brick: GridCell | None, x: float, y: float, size: float
+    canvas: Canvas, colour: int, cells: tuple[GridCell, ...], brick: GridCell | None, x: float, y: float, size: float
 ) -> None:
     """Draw a tile: a wall with a window in every cell except the brick. Color -1 is a white tile.
 
     (x, y) is the corner of cell (0, 0). Details are omitted in small cells: window patterns below 16 pixels, brick
     courses below 9 pixels.
     """
-    cells = sorted(cells)
+    cells = tuple(sorted(cells))
     tone = WHITE if colour < 0 else palette.PAVILIONS[colour]
     body = pieces.outline_path(cells, x, y, size, max(0.4, 0.045 * size), 0.14 * size)
     canvas.path(body, fill=tone.base, stroke=tone.line, stroke_width=max(0.8, 0.045 * size))
@@ -90,12 +91,13 @@ def tile(
         _brick(canvas, tone, x + (brick[1] + 0.5) * size, y + (brick[0] + 0.5) * size, size)
 
 
-def drawing_cells(drawing: tuple[str, ...]) -> tuple[list[GridCell], GridCell]:
+def drawing_cells(drawing: tuple[str, ...]) -> tuple[tuple[GridCell, ...], GridCell]:
     """Return the cells of a drawing and its brick, each as (row, column)."""
     marks = {(r, c): mark for r, row in enumerate(drawing) for c, mark in enumerate(row) if mark != "."}
-    return sorted(marks), next(cell for cell, mark in marks.items() if mark == "B")
+    return tuple(sorted(marks)), next(cell for cell, mark in marks.items() if mark == "B")
 
 
+@reused
 def shape(canvas: Canvas, components: Components, colour: int, tile_size: int, box: Box, largest: float) -> None:
     """Draw a kind of tile, centered in a box (x, y, width, height), with cells at most `largest` pixels wide."""
     drawing = components.drawings[colour][tile_size - TILE_SIZES[0]]
@@ -103,6 +105,7 @@ def shape(canvas: Canvas, components: Components, colour: int, tile_size: int, b
     tile(canvas, colour, *drawing_cells(drawing), left, top, size)
 
 
+@reused
 def board_coat(canvas: Canvas, x: float, y: float, size: float, *, won: bool = False, **style: str) -> None:
     """Draw a coat of arms centered at (x, y), `size` pixels high; it is pale and has a tick once it is won."""
     place = transform(x, y, size / 14)
@@ -119,6 +122,7 @@ def board_coat(canvas: Canvas, x: float, y: float, size: float, *, won: bool = F
 _HOUSE = "M-9 11v-15.5l3-1.5v-3h3v-2.5h6v2.5h3v3l3 1.5v15.5z"
 
 
+@reused
 def card(canvas: Canvas, colour: int, x: float, y: float, width: float, *, known: bool = False) -> None:
     """Draw the face of a card with its corner at (x, y). An eye marks a publicly known card."""
     height, tone = CARD_ASPECT * width, palette.PAVILIONS[colour]
@@ -181,7 +185,7 @@ def _additional_card(canvas: Canvas) -> None:
 
 
 def _construction_discount(canvas: Canvas) -> None:
-    tile(canvas, 3, [(0, 0), (1, 0), (1, 1)], (1, 0), 0, -11, 11)
+    tile(canvas, 3, ((0, 0), (1, 0), (1, 1)), (1, 0), 0, -11, 11)
     canvas.text(-9, 6, "\u22121", 17, anchor="middle", weight=BOLD)
 
 
@@ -195,7 +199,7 @@ def _change_of_colours(canvas: Canvas) -> None:
 def _both_actions(canvas: Canvas) -> None:
     _little_card(canvas, -12, 0, palette.BACK_LIGHT)
     canvas.path("M-3 0h6m-3-3v6", stroke=palette.INK, stroke_width=1.7)
-    tile(canvas, 1, [(0, 0), (1, 0)], (1, 0), 7, -11, 11)
+    tile(canvas, 1, ((0, 0), (1, 0)), (1, 0), 7, -11, 11)
 
 
 ICONS: tuple[Callable[[Canvas], None], ...] = (
@@ -274,6 +278,7 @@ def ability_column(
                 )
 
 
+@reused
 def _ability(canvas: Canvas, ability: int, state: str, word: str, box: Box) -> None:
     x, y, width, height = box
     fill, edge, dashes = _STATES[state]

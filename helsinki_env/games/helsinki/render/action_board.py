@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, num
+from helsinki_env.drawing.canvas import BOLD, Canvas, num, reused
 from helsinki_env.games.helsinki.action_words import action_label, cost_text
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.view import action_index
@@ -54,11 +54,11 @@ def _move_back(canvas: Canvas, spaces: int) -> None:
 
 def _wild(canvas: Canvas, tiles: int) -> None:
     if tiles == 1:
-        parts.tile(canvas, -1, [(0, 0)], -13, -13, 26)
+        parts.tile(canvas, -1, ((0, 0),), -13, -13, 26)
         return
-    parts.tile(canvas, -1, [(0, 0)], 1, -13, 25)
+    parts.tile(canvas, -1, ((0, 0),), 1, -13, 25)
     if tiles == 2:
-        parts.tile(canvas, -1, [(0, 0)], -26, -13, 25)
+        parts.tile(canvas, -1, ((0, 0),), -26, -13, 25)
     else:
         canvas.text(-13, 6, f"{tiles}\u00d7", 17, anchor="middle", weight=BOLD)
 
@@ -95,7 +95,7 @@ def _extra_superstructure(canvas: Canvas, superstructures: int) -> None:
 
 def _second_pavilion(canvas: Canvas) -> None:
     canvas.text(-15, 6, "2\u00d7", 17, anchor="middle", weight=BOLD)
-    parts.tile(canvas, 0, [(0, 0), (1, 0), (1, 1)], 0, -12.5, 12.5)
+    parts.tile(canvas, 0, ((0, 0), (1, 0), (1, 1)), 0, -12.5, 12.5)
 
 
 def _one_card_fewer(canvas: Canvas, cards: int) -> None:
@@ -121,7 +121,7 @@ def _no_hand_limit(canvas: Canvas) -> None:
 def _draw_and_build(canvas: Canvas) -> None:
     pieces.card_back_with_emblem(canvas, -25, -14, 20, parts.cathedral)
     canvas.text(0, 5, "+", 15, anchor="middle", weight=BOLD)
-    parts.tile(canvas, 1, [(0, 0), (0, 1), (1, 0)], 7, -10, 10.5)
+    parts.tile(canvas, 1, ((0, 0), (0, 1), (1, 0)), 7, -10, 10.5)
 
 
 def _any_card_as_wild(canvas: Canvas) -> None:
@@ -163,17 +163,17 @@ NUMBERED: dict[str, Callable[[Canvas, int], None]] = {
 """Drawings of the board actions that show a strength."""
 
 
-def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) -> None:
+def _coats(canvas: Canvas, marks: tuple[str, ...], x: float, y: float) -> None:
     """Draw a mark for each player: a coat for a used board action, a cross for a denied one, otherwise a dot."""
-    step = min(18.0, (CELL_W - 10) / table.players)
-    left = x + CELL_W / 2 - step * (table.players - 1) / 2
-    for seat in table.seats:
-        px = left + step * seat.seat
-        if action in seat.used:
-            pieces.player_coat(canvas, px, y, 16, seat.seat, data_part="used")
-        elif action in seat.denied:
-            with canvas.group(f"Denied to player {seat.seat}", data_part="denied"):
-                tone = palette.PLAYERS[seat.seat]
+    step = min(18.0, (CELL_W - 10) / len(marks))
+    left = x + CELL_W / 2 - step * (len(marks) - 1) / 2
+    for seat, mark in enumerate(marks):
+        px = left + step * seat
+        if mark == "used":
+            pieces.player_coat(canvas, px, y, 16, seat, data_part="used")
+        elif mark == "denied":
+            with canvas.group(f"Denied to player {seat}", data_part="denied"):
+                tone = palette.PLAYERS[seat]
                 canvas.circle(px, y, 5.5, fill=tone.base, stroke=INK, stroke_width=0.8)
                 canvas.path(f"M{num(px - 5.5)} {num(y - 5.5)}l11 11m0-11l-11 11", stroke="#b3352b", stroke_width=1.8)
         else:
@@ -201,9 +201,11 @@ def _icon(canvas: Canvas, components: Components, name: str) -> None:
         ICONS[name](canvas)
 
 
-def _cell(canvas: Canvas, table: TableView, components: Components, name: str, x: float, y: float) -> None:
+@reused
+def _cell(
+    canvas: Canvas, components: Components, name: str, covered: bool, marks: tuple[str, ...], x: float, y: float
+) -> None:
     action = action_index(name)
-    covered = action in table.covered
     words, cost = action_label(components, name), components.costs[action]
     canvas.spot(f"action {action}", x, y, CELL_W, CELL_H)
     state = " (covered)" if covered else ""
@@ -237,7 +239,7 @@ def _cell(canvas: Canvas, table: TableView, components: Components, name: str, x
         if covered:
             canvas.text(x + CELL_W / 2, y + CELL_H - 8, "covered", 10, fill=palette.SOFT_INK, anchor="middle")
         else:
-            _coats(canvas, table, action, x, y + CELL_H - 13)
+            _coats(canvas, marks, x, y + CELL_H - 13)
 
 
 def draw_action_board(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:
@@ -245,4 +247,6 @@ def draw_action_board(canvas: Canvas, table: TableView, components: Components, 
     with canvas.group(data_part="actions"):
         for row, names in enumerate(components.action_rows):
             for column, name in enumerate(names):
-                _cell(canvas, table, components, name, x + column * (CELL_W + GAP), y + row * (CELL_H + GAP))
+                action, at = action_index(name), (x + column * (CELL_W + GAP), y + row * (CELL_H + GAP))
+                marks = ["used" if action in s.used else "denied" if action in s.denied else "" for s in table.seats]
+                _cell(canvas, components, name, action in table.covered, tuple(marks), *at)

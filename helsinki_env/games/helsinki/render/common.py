@@ -46,7 +46,7 @@ def supply(
     top += 5 * row_h + 18
     half = width / 2
     with canvas.group(f"Wild tiles: {table.wild_tiles}"):
-        parts.tile(canvas, -1, [(0, 0)], x + 4, top + 2, 34)
+        parts.tile(canvas, -1, ((0, 0),), x + 4, top + 2, 34)
         canvas.text(x + 46, top + 17, f"\u00d7{table.wild_tiles}", 15, weight=BOLD)
         canvas.text(x + 46, top + 32, "wild tiles", 11, fill=palette.SOFT_INK)
     with canvas.group(f"Superstructures: {table.superstructures}"):

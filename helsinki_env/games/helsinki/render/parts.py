@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, transform
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, reused, transform
 from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell, fit_grid, outline_path, square
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.render.view import card_name
@@ -28,13 +28,14 @@ def _facets(middles: Iterable[tuple[float, float]], h: float) -> tuple[str, str,
     return north, east, south
 
 
-def tile(canvas: Canvas, colour: int, cells: Iterable[GridCell], x: float, y: float, size: float) -> None:
+@reused
+def tile(canvas: Canvas, colour: int, cells: tuple[GridCell, ...], x: float, y: float, size: float) -> None:
     """Draw a pavilion tile with a tent roof on every cell; color -1 draws a wild tile.
 
     Small tiles have less detail: the dark sides need at least 9 pixels per cell, the pattern 14 and the shaded sides
     36.
     """
-    cells = sorted(cells)
+    cells = tuple(sorted(cells))
     tone = palette.WILD if colour < 0 else palette.PAVILIONS[colour]
     inset = max(0.4, 0.045 * size)
     body = outline_path(cells, x, y, size, inset, 0.2 * size)
@@ -66,6 +67,7 @@ _DRUM = "M-3.6 2.2v4.2h7.2v-4.2zM-1.2 3.6v1.5M1.2 3.6v1.5M-5.4 6.7h10.8"
 _DOME = "M-4.6 2.2a4.6 5.4 0 0 1 9.2 0zM0-3.4v-3.6M-1.3-5.7h2.6"
 
 
+@reused
 def superstructure(canvas: Canvas, x: float, y: float, size: float, worth: int = 0, **style: str) -> None:
     """Draw a superstructure as a cupola centered at (x, y).
 
@@ -88,6 +90,7 @@ def superstructure_mark(canvas: Canvas, x: float, y: float, size: float) -> None
     )
 
 
+@reused
 def statue(canvas: Canvas, x: float, y: float, size: float, seat: int) -> None:
     """Draw the statue on its pedestal, in the player's color, in a cell of `size` pixels centered at (x, y)."""
     tone = palette.PLAYERS[seat]
@@ -117,11 +120,12 @@ def visitor(canvas: Canvas, x: float, y: float, size: float, seat: int, **style:
     )
 
 
-def drawing_cells(drawing: tuple[str, ...]) -> list[GridCell]:
+def drawing_cells(drawing: tuple[str, ...]) -> tuple[GridCell, ...]:
     """Return the (row, column) of every roof in the drawing of a shape."""
-    return [(r, c) for r, row in enumerate(drawing) for c, mark in enumerate(row) if mark == "X"]
+    return tuple((r, c) for r, row in enumerate(drawing) for c, mark in enumerate(row) if mark == "X")
 
 
+@reused
 def shape(canvas: Canvas, components: Components, colour: int, roofs: int, box: Box, largest: float) -> None:
     """Draw a tile centered in a box (x, y, width, height), with cells of at most `largest` pixels."""
     drawing = components.shapes[components.tiles[colour][roofs - 2]]
@@ -129,6 +133,7 @@ def shape(canvas: Canvas, components: Components, colour: int, roofs: int, box: 
     tile(canvas, colour, drawing_cells(drawing), left, top, size)
 
 
+@reused
 def card(canvas: Canvas, components: Components, kind: int, x: float, y: float, width: float) -> None:
     """Draw the face of a pavilion card of type `kind`, with its top left corner at (x, y)."""
     height = CARD_ASPECT * width

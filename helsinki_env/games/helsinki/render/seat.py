@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, reused
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.render import parts
@@ -117,6 +117,7 @@ def _entry(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float,
             )
 
 
+@reused
 def _numbers(canvas: Canvas, x: float, y: float, cell: float, wall: float) -> None:
     """Number the rows in the west facade and the columns in the north one; name plates cover the middle."""
     size = 0.45 * wall
@@ -170,14 +171,14 @@ def board(
             pieces.player_coat(canvas, px, py, 0.66 * cell, seat.seat, data_part="coat")
         for pavilion in seat.pavilions:
             with canvas.group(f"{COLOURS[pavilion.colour]} {pavilion.roofs}", data_part="pavilion"):
-                parts.tile(canvas, pavilion.colour, [divmod(c, BOARD_SIZE) for c in pavilion.cells], ix, iy, cell)
+                parts.tile(canvas, pavilion.colour, tuple(divmod(c, BOARD_SIZE) for c in pavilion.cells), ix, iy, cell)
         if seat.seat == table.to_move and table.phase == "ROOF" and table.lifted is None and seat.pavilions:
             newest = [divmod(c, BOARD_SIZE) for c in seat.pavilions[-1].cells]
             line = pieces.outline_path(newest, ix, iy, cell, 0.045 * cell, 0.2 * cell)
             canvas.path(line, stroke=palette.GOLD, stroke_width=0.09 * cell, data_part="newest")
         for wild in seat.wild:
             with canvas.group("wild tile", data_part="wild"):
-                parts.tile(canvas, -1, [divmod(wild, BOARD_SIZE)], ix, iy, cell)
+                parts.tile(canvas, -1, (divmod(wild, BOARD_SIZE),), ix, iy, cell)
         row, column = divmod(components.statue, BOARD_SIZE)
         parts.statue(canvas, ix + (column + 0.5) * cell, iy + (row + 0.5) * cell, cell, seat.seat)
         for at in seat.superstructures:

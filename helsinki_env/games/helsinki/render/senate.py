@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, reused
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.view import SIDES, discard_by_color
 
@@ -27,6 +27,7 @@ _SLOT_AT = ((2, 0), (4, 0), (4, 2), (4, 4), (2, 4), (0, 4), (0, 2), (0, 0))
 _SPACE_AT = ((1, 0), (3, 0), (4, 1), (4, 3), (3, 4), (1, 4), (0, 3), (0, 1))
 
 
+@reused
 def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall: float) -> None:
     """Draw four facades with mitered corners around a rectangle, with the outer top left corner at (x, y)."""
     w, h, k = num(width), num(height), num(wall)
@@ -66,6 +67,7 @@ def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall:
         )
 
 
+@reused
 def plate(canvas: Canvas, x: float, y: float, text: str, side: int, size: float, *, golden: bool = False) -> None:
     """Draw the name plate of a side, centered at (x, y); it is golden for a full line."""
     tone = palette.SIDE_SHADES[side]
