@@ -255,6 +255,7 @@ def test_simulate_shows_a_table_and_writes_records(tmp_path: Path, capsys: Outpu
     assert list(read_records(path)) == records * 2
 
 
+@pytest.mark.thorough
 def test_simulate_plays_what_it_is_told(tmp_path: Path, capsys: Output) -> None:
     path = tmp_path / "games.jsonl"
     common = ["simulate", "--players", "random", "--out", str(path)]

@@ -209,6 +209,7 @@ def test_games_of_several_line_ups_are_have_consecutive_numbers(tmp_path: Path) 
     assert dataset(tmp_path / "data", *words).card == data.card  # the configuration is the same after a round trip
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_trajectories_are_those_of_openspiel(game: TestedGame, tmp_path: Path) -> None:
     pyspiel = pytest.importorskip("pyspiel", reason="needs the extra openspiel")

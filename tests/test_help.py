@@ -46,6 +46,7 @@ def positions(game: TestedGame, count: int) -> list[Any]:
     return found
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_every_spot_has_help_and_every_closed_one_a_reason(game: TestedGame) -> None:
     module, phases = texts(game), set()

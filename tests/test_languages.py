@@ -130,6 +130,7 @@ def setup_texts(name: str) -> Iterator[str]:
         yield from (module.fact_words(fact, more, 0) for more in (1, 2))
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_catalogues_have_every_text_of_a_game(game: TestedGame) -> None:
     options = {"dry_roads": True, "covered": (0, 7)} if game.name == "helsinki" else {}

@@ -122,6 +122,7 @@ def upwards(path: Path) -> list[str]:
     return sorted(t for t in targets if (floor_of(t) or 0) > own and (name_of(path), t) not in ALLOWED)
 
 
+@pytest.mark.thorough
 def test_imports_point_down() -> None:
     assert {name_of(path): found for path in FILES if (found := upwards(path))} == {}
 

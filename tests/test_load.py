@@ -1,6 +1,7 @@
 """Many tables at once: no errors, no lost actions, and no long waits.
 
-How long people wait is printed and stands in docs/play.md; what is asserted does not depend on the machine.
+How long people wait is printed and stands in docs/notes/performance-log.md; what is asserted does not depend on
+the machine.
 """
 
 from __future__ import annotations

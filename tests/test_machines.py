@@ -299,6 +299,7 @@ def test_every_help_ends_in_any_width(name: str, columns: str, monkeypatch: pyte
     assert main([name, "--nonsense"]) == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("columns", ["1", "5", "0", "-3", "words", "²"])
 def test_tables_of_any_width(
     columns: str, games: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -569,6 +569,7 @@ def planted(folder: Path, game: Any) -> tuple[InProcess, list[str]]:
     return server, [seat_code(table, seat) for seat in range(game.num_players)]
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_hidden_cards_change_no_byte_of_an_answer(game: TestedGame, tmp_path: Path) -> None:
     async def answers(folder: Path, position: Any, viewer: int) -> list[str]:

@@ -390,6 +390,7 @@ def drawn_slots(game: HelsinkiGame, action: int) -> set[int]:
     return {token, (token + 7) % 8}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_a_choice_stands_for_the_end_of_the_turn_that_it_leads_to(components: str) -> None:
     """Carried out once more with the rules alone: hidden cards dealt as the writer does, the heuristic goes on."""

@@ -35,6 +35,7 @@ def answered(env: TextGameEnv, rng: random.Random) -> tuple[bool, dict[str, Any]
 # without OpenEnv
 
 
+@pytest.mark.thorough
 @EACH_GAME
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_whole_games_with_the_interface_of_textarena(game: TestedGame, players: int) -> None:

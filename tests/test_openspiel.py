@@ -45,6 +45,7 @@ def sampler(seed: int) -> Any:
     return np.random.RandomState(seed).uniform
 
 
+@pytest.mark.thorough
 @EACH
 def test_openspiel_checks_the_game(text: str) -> None:
     pyspiel.random_sim_test(pyspiel.load_game(text), num_sims=2, serialize=True, verbose=False)

@@ -308,6 +308,7 @@ def test_a_double_click_makes_one_table(server: Server, browser: Any) -> None:
     assert len(server.ask("GET", "/api/tables")[1]) == before + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [390, 1024, 2560])
 def test_it_fits_the_screen(width: int, server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "random", game="helsinki", width=width, height=900, look="follow")

@@ -44,6 +44,7 @@ def answer(player: Player, message: dict[str, Any]) -> dict[str, Any]:
     return player.answers[-1]
 
 
+@pytest.mark.thorough
 def test_a_board_is_edited_checked_and_played(server: Server, browser: Any) -> None:
     player = Player(browser, server.address)
     player.page.click("#board summary")

@@ -157,6 +157,7 @@ def test_a_request_about_an_earlier_picture_has_no_answer(server: Server) -> Non
         assert hear(line, lambda _: True)["type"] == "pong", "one answer, to the request about this picture"
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_the_start_page_begins_games_in_one_click(game: TestedGame, server: Server, browser: Any) -> None:
     title = game.name.capitalize()

@@ -20,6 +20,7 @@ def boxes(player: Player, selector: str) -> list[dict[str, float]]:
     return [box for box in found if box["width"]]
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_a_phone_has_one_bar_with_large_targets(game: TestedGame, server: Server, browser: Any) -> None:
     player = sit(

@@ -75,7 +75,7 @@ def evaluate(one: Any, action: int) -> Any:
 def examined(server: Server) -> str:
     """The table of a finished game, once its mistakes have become exercises."""
     table = play_badly(server, "copenhagen", seed=11)
-    while server.ask("GET", "/api/practice")[1]["left"]:
+    while not server.ask("GET", "/api/practice")[1]["total"]:
         time.sleep(0.05)
     return table
 
@@ -202,6 +202,7 @@ def test_teaching_questions_a_weak_action(server: Server, browser: Any) -> None:
     assert player.wrong == []
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_nothing_hidden_is_in_exercises_grades_and_hints(game: TestedGame) -> None:
     compared = 0

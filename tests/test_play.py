@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from helsinki_env.cli.main import main
@@ -24,7 +26,7 @@ from helsinki_env.web.names import verbatim
 from helsinki_env.web.security import REQUEST_TIMEOUT
 from helsinki_env.web.sessions import MAX_PAGES
 from helsinki_env.web.tables import GameTable
-from helsinki_env.web.views import choices, picture, table_view
+from helsinki_env.web.views import applied, change_between, choices, encode_message, picture, table_view
 from helsinki_env.web.websocket import MAX_UNSENT
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import Server, decide_first, seated, serving, until
@@ -166,6 +168,18 @@ def test_players_alone_are_watched(server: Server) -> None:
         assert stopped["thinking"] is None
         line.send(json.dumps({"type": "go"}))
         assert until(line, lambda new: new["type"] == "table" and new["number"] > number)
+
+
+PIECES = st.lists(st.sampled_from(["<g>", "</g>", "<path d='M0 0h12v12h-12z'/>", "<", "a", "", "\u00d7", "{", "[1]"]))
+
+
+@given(PIECES, PIECES, PIECES, st.integers(0, 3))
+def test_a_change_turns_one_view_into_the_next(kept: list[str], old: list[str], new: list[str], times: int) -> None:
+    before, after = (encode_message({"svg": "".join(many)}) for many in (old + kept * 3, new + kept * times + old))
+    change = change_between(before, after)
+    assert len(change) <= len(after)
+    message = json.loads(change)
+    assert (applied(before, message["parts"]) if "parts" in message else change) == after
 
 
 @pytest.mark.thorough

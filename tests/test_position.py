@@ -621,6 +621,7 @@ def refusal(position: Any) -> str | None:
     return None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WHOLE)
 def test_whatever_stands_anywhere_is_read_or_refused(name: str) -> None:
     change, part = WHOLE[name]

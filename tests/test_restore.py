@@ -138,6 +138,7 @@ def kinds_of(games: list[HelsinkiGame]) -> Counter[str]:
     return seen
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_what_is_public_comes_back_and_the_seat_sees_the_same(components: str) -> None:
     games = [*dealt_games(30 if JIT else 1, components), *built_games(400 if JIT else 10, components)]

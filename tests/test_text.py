@@ -76,6 +76,7 @@ def reader(game: BoardGame) -> Any:
 # positions
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "components"), [("helsinki", ""), ("helsinki", "alternative"), ("copenhagen", "")])
 def test_a_text_holds_the_copy_of_its_seat_and_nothing_else(name: str, components: str) -> None:
     """Every value of the copy is read back from the text, at the end of games as well."""
@@ -156,6 +157,7 @@ def test_a_history_tells_the_same_of_games_that_look_the_same(game: TestedGame) 
     assert other_hands > 0.2 * same > 0
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_a_history_follows_a_whole_game(game: TestedGame) -> None:
     """The latest sentences about display, piles, tokens, points and hands agree with the game at every decision."""
@@ -255,6 +257,7 @@ def choice_from_text(config: Any, text: str, rng: random.Random) -> str:
     return written(name, kind, argument, seen, [])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", GAME_NAMES)
 def test_a_player_that_reads_only_texts_never_takes_an_illegal_action(name: str) -> None:
     rng, taken = random.Random(f"reads {name}"), 0

@@ -62,6 +62,7 @@ def game_after(game: TestedGame, actions: Any) -> tuple[BoardGame, GameHistory]:
     return one, log
 
 
+@pytest.mark.thorough
 @EACH_GAME
 @pytest.mark.parametrize("how", ["words", "prose"])
 def test_a_program_reads_the_game_in_words(game: TestedGame, how: str, bot: str, tmp_path: Path) -> None:

@@ -97,6 +97,25 @@ def test_a_server_that_ends_starts_no_process() -> None:
     assert count.most == 0
 
 
+@pytest.mark.parametrize(("patience", "processes"), [(60.0, 1), (0.0, 2)])
+def test_a_request_waits_a_moment_for_a_busy_process(
+    patience: float, processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("helsinki_env.web.player_workers._PATIENCE", patience)
+    one = table()
+
+    async def ask() -> list[int]:
+        thinkers = PlayerPool()
+        try:
+            return await asyncio.gather(*(thinkers.decide(one.config, "random", one.question()) for _ in range(2)))
+        finally:
+            thinkers.close()
+
+    with Count() as count:
+        assert one.game.action_mask()[asyncio.run(ask())].all()
+    assert count.most == processes
+
+
 def children(server: Server) -> list[int]:
     """Return the processes of a server that run Python."""
     found = []

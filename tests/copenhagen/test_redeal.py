@@ -326,6 +326,7 @@ def test_deals_are_as_likely_as_they_should_be(tmp_path: Path) -> None:
         assert sum(count for found, count in compared.items() if found.startswith(kind)) > 4, compared
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="too slow")
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_where_the_end_of_game_card_lies(players: int) -> None:

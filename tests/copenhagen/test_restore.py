@@ -55,6 +55,7 @@ def kinds_of(games: list[CopenhagenGame]) -> Counter[str]:
     return seen
 
 
+@pytest.mark.thorough
 def test_what_is_public_comes_back_and_the_seat_sees_the_same() -> None:
     games = list(some_games(40 if JIT else 2))
     check(games, "copenhagen")
