@@ -275,6 +275,7 @@ def test_how_long_one_thinks_beside_another_can_be_measured() -> None:
 # strength
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("player", "other", "config", "least"),
     [

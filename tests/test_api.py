@@ -57,6 +57,7 @@ def test_pettingzoo_seed(game: TestedGame, players: int) -> None:
     seed_test(lambda: game.module.env(num_players=players), num_cycles=200)
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_pettingzoo_render(game: TestedGame) -> None:
     render_test(game.module.env, custom_tests={"svg": lambda drawn: drawn.startswith("<svg")})
@@ -317,6 +318,7 @@ def test_colors_are_for_terminals(
     )
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_pictures_are_as_wide_as_asked_for(game: TestedGame) -> None:
     pytest.importorskip("resvg_py", reason="needs the extra render")

@@ -273,6 +273,7 @@ def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(
 # the folder of a run
 
 
+@pytest.mark.thorough
 def test_any_number_of_processes_writes_the_same_bytes(plan: Plan, finished: Path, tmp_path: Path) -> None:
     (tmp_path / ".run.json.helsinki-env-0.tmp").write_bytes(b"killed before there was a plan")
     run_arena(plan, tmp_path, processes=2)

@@ -138,6 +138,7 @@ print(json.dumps([said, peak() - before]))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="memory is told by POSIX")
 @pytest.mark.parametrize("name", [*_QUICK, *(pytest.param(name, marks=pytest.mark.nightly) for name in _OTHERS)])
 def test_files_that_would_fill_the_memory_are_refused_before_they_are_unpacked(name: str, tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ def started(words: list[str]) -> Iterator[subprocess.Popen[str]]:
 # What a dataset holds
 
 
+@pytest.mark.thorough
 def test_rows_equal_a_replay_of_the_games(fresh: Path) -> None:
     data, rows = Dataset(fresh), list(Dataset(fresh).batches())
     columns = {name: np.concatenate([part[name] for part in rows]) for name in rows[0]}

@@ -74,6 +74,7 @@ SHELL = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", [page for page, found in PYTHON.items() if found])
 def test_python_blocks_run(
     page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,4 @@
-"""Many tables at once: no errors, no lost actions, and no long waits.
+"""Many tables at once and many saved games: no errors, no lost actions, and no long waits.
 
 How long people wait is printed and stands in docs/notes/performance-log.md; what is asserted does not depend on
 the machine.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import sqlite3
 import time
 from pathlib import Path
@@ -18,6 +19,10 @@ import numpy as np
 import pytest
 from websockets.asyncio.client import connect
 
+from helsinki_env.engine.spec import spec_by_name
+from helsinki_env.web.help import log_text
+from helsinki_env.web.store import TableStore
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.support.server import Reader, Server, serving
 
 TABLES = 50
@@ -110,6 +115,59 @@ def test_fifty_tables_for_two_minutes(tmp_path: Path) -> None:
     assert lost == []
     waited = [seconds for person in people for seconds in person.waited]
     assert len(waited) >= TABLES, "everybody decided something"
-    for name, all_times in (("a decision", waited), ("an empty request", took)):
-        middle, late, last = (1000 * float(np.percentile(all_times, part)) for part in (50, 95, 100))
-        print(f"\n{name}: {len(all_times):,} times, median {middle:.0f} ms, p95 {late:.0f} ms, longest {last:.0f} ms")
+    print_times("a decision", waited)
+    print_times("an empty request", took)
+
+
+def print_times(name: str, seconds: list[float]) -> None:
+    middle, late, last = (1000 * float(np.percentile(seconds, part)) for part in (50, 95, 100))
+    print(f"\n{name}: {len(seconds):,} times, median {middle:.0f} ms, p95 {late:.0f} ms, longest {last:.0f} ms")
+
+
+SAVED = 1000
+#: What the start page asks for.
+ADDRESSES = ("/", "/api/games", "/api/tables?over=false&limit=50", "/api/tables?over=true&limit=50", "/api/ratings")
+
+
+def finished_table(seed: int) -> GameTable:
+    """A game of a person against `mc:25`, with random actions."""
+    spec, rng = spec_by_name(("helsinki", "copenhagen")[seed % 2]), random.Random(seed)
+    chairs = SeatAssignment(HUMAN, "Player 1"), SeatAssignment("mc:25", "mc:25")
+    table = GameTable(f"{seed:012x}", "", spec.config(num_players=2), seed, chairs)
+    while not table.game.done:
+        action = int(rng.choice(table.game.legal_actions()))
+        table.decide(table.number, action, log_text(table.game, action))
+    return table
+
+
+def memory_of(server: Server) -> float:
+    """The memory of a server in MiB."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is listed by Linux")
+def test_the_start_page_after_a_thousand_games(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+    for seed in range(SAVED):
+        store.add(finished_table(seed))
+    store.close()
+    with serving(tmp_path) as server:
+        memory = []
+        for _ in range(3):
+            for address in ADDRESSES:
+                took = []
+                for _ in range(100):
+                    sent = time.monotonic()
+                    status, answer, headers = server.ask("GET", address)
+                    took.append(time.monotonic() - sent)
+                    assert status == 200
+                    if "over=true" in address:
+                        assert (len(answer), headers["x-total-count"]) == (50, str(SAVED))
+                print_times(address, took)
+            memory.append(memory_of(server))
+        print(f"memory: {memory[0]:.0f} MiB, at the end {memory[-1]:.0f} MiB")
+        server.end()
+    assert memory[-1] < memory[0] + 20, "memory grows with the requests"

@@ -127,6 +127,7 @@ def test_every_command_but_a_server_has_work() -> None:
 # Streams
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "streams",
     [

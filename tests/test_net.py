@@ -600,6 +600,7 @@ def test_a_network_of_bad_sizes_is_refused() -> None:
 # the player
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sample", [False, True])
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 def test_decisions_are_legal_and_depend_on_their_row_alone(components: str, sample: bool) -> None:
@@ -687,6 +688,7 @@ def test_trials_change_decisions_and_so_do_words_and_settings() -> None:
     np.testing.assert_array_equal(searching(30, share=1e9).act(observation, mask, drawn), alone)
 
 
+@pytest.mark.thorough
 def test_the_networks_own_opinion_counts_for_more_where_there_are_more_trials() -> None:
     assert [searching(budget).trust for budget in (1, 25, 100, 400)] == [20, 20, 20, 80]
     assert searching(100, trust=30.0).trust == 30

@@ -42,6 +42,7 @@ def some(arrays: tuple[Any, ...], step: int) -> tuple[Any, ...]:
     return tuple(array[::step] for array in arrays)
 
 
+@pytest.mark.thorough
 @EACH_GAME
 @EACH_EVALUATOR
 @EACH_NUMBER
@@ -76,6 +77,7 @@ def assert_same(one: Evaluation, other: Evaluation) -> None:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
+@pytest.mark.thorough
 @EACH_GAME
 @EACH_EVALUATOR
 def test_an_opinion_depends_on_no_other_decision(game: TestedGame, evaluator: str) -> None:
@@ -138,6 +140,7 @@ def ends(game: BoardGame, action: int) -> bool:
     return game.done
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_a_game_taken_apart(game: TestedGame) -> None:
     record, told = played(game, 2), list[tuple[int, int]]()

@@ -26,6 +26,7 @@ def test_a_whole_game_by_keys_alone(game: TestedGame, server: Server, browser: A
     assert player.wrong == []
 
 
+@pytest.mark.thorough
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_a_tile_is_placed_by_mouse(game: TestedGame, server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "random", game=game.name, seed=4)

@@ -61,6 +61,7 @@ def test_the_own_board_is_below_the_cards(server: Server, browser: Any) -> None:
     assert player.page.get_attribute("[data-look=own]", "aria-pressed") == "true"
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_the_picture_has_names_numbers_from_1_and_words(game: TestedGame, server: Server, browser: Any) -> None:
     player, rng = sit(browser, server, "human", "greedy", game=game.name, seed=5), random.Random(1)

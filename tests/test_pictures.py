@@ -72,6 +72,7 @@ def test_pictures_can_share_a_page(game: TestedGame) -> None:
         assert element.tag.rpartition("}")[2] in {"svg", "g", "path", "rect", "circle", "title", "desc"}
 
 
+@pytest.mark.thorough
 @EACH_TABLE
 @EACH_GAME
 def test_the_same_position_gives_the_same_picture_of_moderate_size(game: TestedGame, players: int) -> None:
@@ -83,6 +84,7 @@ def test_the_same_position_gives_the_same_picture_of_moderate_size(game: TestedG
     assert drawn._states.tobytes() == before.tobytes()
 
 
+@pytest.mark.thorough
 @EACH_TABLE
 @EACH_GAME
 def test_the_picture_stays_inside_its_frame(game: TestedGame, players: int) -> None:

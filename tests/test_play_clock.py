@@ -60,6 +60,7 @@ def test_players_spend_no_time_of_people_and_each_turn_adds_the_increment(game: 
     assert 36_000 < before <= 36_000 + 3 * 7
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_without_time_greedy_takes_the_rest_of_the_turn(game: TestedGame, server: Server, data: Path) -> None:
     table = server.make("human", "random", game=game.name, seed=2, clock={"minutes": 0.01})["table"]

@@ -6,6 +6,8 @@ import random
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.game import HelsinkiGame
@@ -117,6 +119,7 @@ def test_every_named_fact_has_words_and_a_larger_value(game: TestedGame) -> None
     assert len(seen) >= 4
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_reasons_do_not_depend_on_hidden_cards(game: TestedGame) -> None:
     rng = random.Random(5)

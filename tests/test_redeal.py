@@ -71,6 +71,7 @@ def check(game: Any, viewer: int, seed: int) -> Any:
 PAYING = ("blue 4/4+1", "blue 1/2", "blue 2/2+1", "red 1/2")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 @given(st.data(), st.integers(0, 2**32), st.integers(0, 400))
 @settings(max_examples=100 if JIT else 5)

@@ -1375,6 +1375,7 @@ def test_a_position_read_back_plays_on_alike(seed: int) -> None:
         assert again.to_dict() == game.to_dict() == twin.to_dict()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("players", "games", "decisions"), [(2, 150, (107, 120)), (3, 40, (175, 200)), (4, 40, (215, 245))]
 )

@@ -35,6 +35,7 @@ def words(count: int, seed: int = 0) -> np.ndarray:
     return next_keys(init_streams(seed, np.arange(count), 0))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 @pytest.mark.parametrize("budget", [1, 3])

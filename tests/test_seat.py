@@ -252,6 +252,7 @@ def test_a_game_does_not_depend_on_the_batch(opponents: Any) -> None:
     assert all(other == found[0] for other in found)
 
 
+@pytest.mark.thorough
 @EACH_GAME
 def test_random_opponents_in_compiled_code_play_as_the_random_player_does(game: TestedGame) -> None:
     found = []

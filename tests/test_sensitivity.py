@@ -59,6 +59,7 @@ def test_every_alternative_is_valid_and_differs_from_its_base(name: str) -> None
     assert load(f"alternatives/{name}").digest != load(base).digest
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "least"), [("helsinki", 20), ("copenhagen", 18)])
 def test_every_fact_has_three_alternatives(name: str, least: int) -> None:
     from helsinki_env.evaluation.balance.sensitivity import SensitivityConfig

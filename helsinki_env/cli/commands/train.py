@@ -102,7 +102,8 @@ def main(
         console.print(
             f"Best response to {chosen.against}: the excess over chance level is a lower bound on the exploitability."
         )
-    console.print(f"Saved {summary['checkpoint']}; play it as {training.network.player}:{folder}")
+    name = f"{training.network.player}:{folder}"
+    console.print(f"Saved {summary['checkpoint']}; play it as {name}, rate it with helsinki evaluate run {name}")
     if not summary["finished"]:
         command = ["helsinki", "train", *([] if game is None else ["--game", game])]
         command += [] if against is None else ["--against", against]
