@@ -78,9 +78,9 @@ def _asks_for_many(config: pytest.Config) -> bool:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return how many workers `-n auto` starts; nightly tests start processes of their own.
 
-    There is one more worker than CPU cores, because tests of pages, servers and signals mostly wait.
+    One more worker than CPU cores takes longer: each loads the compiled kernels and all libraries again.
     """
-    return min(cpu_count() + 1, 8) if _asks_for_many(config) else 0
+    return min(cpu_count(), 8) if _asks_for_many(config) else 0
 
 
 @pytest.fixture(scope="session")
