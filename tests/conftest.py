@@ -78,9 +78,12 @@ def _asks_for_many(config: pytest.Config) -> bool:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return how many workers `-n auto` starts; nightly tests start processes of their own.
 
-    One more worker than CPU cores takes longer: each loads the compiled kernels and all libraries again.
+    Thorough tests of pages, servers and signals mostly wait, so one more worker than CPU cores plays them. The everyday
+    tests compute, and each worker loads the compiled kernels and all libraries again.
     """
-    return min(cpu_count(), 8) if _asks_for_many(config) else 0
+    if not _asks_for_many(config):
+        return 0
+    return min(cpu_count() + ("not thorough" not in config.option.markexpr), 8)
 
 
 @pytest.fixture(scope="session")

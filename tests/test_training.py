@@ -1143,8 +1143,10 @@ def test_the_command_stops_when_told_and_goes_on(
     assert "found a training run" in capsys.readouterr().err
     assert main([*words, "--resume"]) == 0
     shown = capsys.readouterr().out
-    assert "times chance" in shown
-    assert "random" in shown
+    table = [line for line in shown.splitlines() if line.startswith(("\u2503", "\u2502"))]
+    assert "95% interval" in table[0]
+    assert any("random" in line for line in table)
+    assert max(map(len, table)) <= 80, "it fits a terminal and a file"
     assert f"Saved {tmp_path / 'best.safetensors'}; play it as net:{tmp_path}" in shown
     check_same(tmp_path, whole)
 

@@ -213,12 +213,11 @@ def _describe(now: Any) -> str:
 
 
 def _table(summary: dict[str, Any]) -> Table:
-    title = "Trained player: one seat against the baselines in all others, all seats in turn"
-    columns = ("players", "against", "games", "games won", "95% interval", "times chance", "points")
+    title = "One seat, all seats in turn, against the baselines in all others"
+    columns = ("players", "against", "games", "games won", "95% interval", "points")  # at most 80 characters wide
     table = results_table(columns, "against", title)
     for s in summary["standings"]:
         points = f"{s['score']:.1f} : {s['other_score']:.1f}"
         interval = f"{s['low']:.1%} to {s['high']:.1%}"
-        row = (str(s["players"]), s["opponent"], f"{s['games']:,}", f"{s['share']:.1%}", interval)
-        table.add_row(*row, f"{s['times_fair']:.2f}", points)
+        table.add_row(str(s["players"]), s["opponent"], f"{s['games']:,}", f"{s['share']:.1%}", interval, points)
     return table
