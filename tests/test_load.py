@@ -1,7 +1,7 @@
-"""Many tables at once and many saved games: no errors, no lost actions, and no long waits.
+"""Many tables at once and many saved games: errors, lost actions and waiting times.
 
-How long people wait is printed and stands in docs/notes/performance-log.md; what is asserted does not depend on
-the machine.
+The tests print the waiting times, which docs/notes/performance-log.md lists. The assertions do not depend on the
+machine.
 """
 
 from __future__ import annotations

@@ -174,8 +174,9 @@ PIECES = st.lists(st.sampled_from(["<g>", "</g>", "<path d='M0 0h12v12h-12z'/>",
 
 
 @given(PIECES, PIECES, PIECES, st.integers(0, 3))
-def test_a_change_turns_one_view_into_the_next(kept: list[str], old: list[str], new: list[str], times: int) -> None:
-    before, after = (encode_message({"svg": "".join(many)}) for many in (old + kept * 3, new + kept * times + old))
+def test_applying_a_change_gives_the_next_view(kept: list[str], old: list[str], new: list[str], times: int) -> None:
+    pictures = "".join(old + kept * 3), "".join(new + kept * times + old)
+    before, after = (encode_message({"svg": picture}) for picture in pictures)
     change = change_between(before, after)
     assert len(change) <= len(after)
     message = json.loads(change)
