@@ -1,4 +1,4 @@
-"""Many tables at once and many saved games: errors, lost actions and waiting times.
+"""Load tests: 50 tables in parallel, and the start page with 1,000 saved games.
 
 The tests print the waiting times, which docs/notes/performance-log.md lists. The assertions do not depend on the
 machine.

@@ -174,9 +174,9 @@ PIECES = st.lists(st.sampled_from(["<g>", "</g>", "<path d='M0 0h12v12h-12z'/>",
 
 
 @given(PIECES, PIECES, PIECES, st.integers(0, 3))
-def test_applying_a_change_gives_the_next_view(kept: list[str], old: list[str], new: list[str], times: int) -> None:
-    pictures = "".join(old + kept * 3), "".join(new + kept * times + old)
-    before, after = (encode_message({"svg": picture}) for picture in pictures)
+def test_applying_a_change_gives_the_next_view(common: list[str], old: list[str], new: list[str], times: int) -> None:
+    before = encode_message({"svg": "".join(old + common * 3)})
+    after = encode_message({"svg": "".join(new + common * times + old)})
     change = change_between(before, after)
     assert len(change) <= len(after)
     message = json.loads(change)

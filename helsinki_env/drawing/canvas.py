@@ -102,16 +102,11 @@ class Canvas:
         self._parts.append(element)
         return drawn
 
-    def add(self, other: Canvas) -> None:
+    def add(self, elements: str, spots: dict[str, Box]) -> None:
         """Add the elements and regions of another canvas."""
-        self._parts += other._parts
-        for name, box in other.spots.items():
+        self._parts.append(elements)
+        for name, box in spots.items():
             self.spots.setdefault(name, box)
-
-    def merge_elements(self) -> Canvas:
-        """Join all elements to one text, which is added faster to other canvases, and return the canvas."""
-        self._parts = ["".join(self._parts)]
-        return self
 
     @contextmanager
     def group(self, title: str | None = None, **attributes: str | float | None) -> Iterator[None]:
@@ -140,14 +135,14 @@ def reused(draw: Drawing) -> Drawing:
     """Decorate a function that draws on a canvas: equal, hashable arguments are drawn once and then copied."""
 
     @lru_cache(maxsize=1 << 11)
-    def drawn(*args: Any, **kwargs: Any) -> Canvas:
+    def drawn(*args: Any, **kwargs: Any) -> tuple[str, dict[str, Box]]:
         canvas = Canvas()
         draw(canvas, *args, **kwargs)
-        return canvas.merge_elements()
+        return "".join(canvas._parts), canvas.spots
 
     @wraps(draw)
     def draw_again(canvas: Canvas, *args: Any, **kwargs: Any) -> None:
-        canvas.add(drawn(*args, **kwargs))
+        canvas.add(*drawn(*args, **kwargs))
 
     return cast(Drawing, draw_again)
 

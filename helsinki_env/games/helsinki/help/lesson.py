@@ -30,8 +30,8 @@ Draw again. Cards of one color pay for a pavilion: a tile of roofs, which fills 
 two cards.
 
 MOVE 1
-The opponent has built a pavilion on its own board. Move 1 space: your token then stands on the north side, and so your
-tile will come from the north.
+The opponent has built a pavilion on its own board. Move 1 space. Your token will be on the north side, so your tile
+will come from the north.
 
 BUILD purple 2/2+1
 Build now: click this card of your hand. Its number is the price: 2 cards, itself included. It shows a purple tile of 2
