@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,14 +19,14 @@ import tyro
 import helsinki_env
 from helsinki_env.cli.commands.train import learn
 from helsinki_env.cli.options import out_file, out_folder
-from helsinki_env.cli.parallel_runs import ALL_CORES, Workers, check_players, tournament_runner
+from helsinki_env.cli.parallel_runs import ALL_CORES, WorkerOptions, Workers, check_players, tournament_runner
 from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
-from helsinki_env.data import UserError, read_json
+from helsinki_env.data import UserError, parse_json, read_json
 from helsinki_env.engine.spec import default_spec
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import atomic_write, check_no_link, is_file, write_json
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
-from helsinki_env.utils.terminal import plain_console
+from helsinki_env.utils.terminal import plain_console, results_table
 
 
 def run(
@@ -372,6 +376,86 @@ def sensitivity(
     return 0
 
 
+def score(
+    components: Annotated[str, tyro.conf.Positional] = "default",
+    objectives: str = "standard",
+    out: Path = Path("runs/score"),
+    seed: int | None = None,
+    serve: bool = False,
+    workers: Workers = ALL_CORES,
+    trust: bool = False,
+) -> int:
+    """Score a component file against the aims of a designer. A lower score is better, and 0 meets all aims.
+
+    Games are kept in OUT, so an interrupted command is resumed and a repeated one plays nothing.
+
+    With --serve, the command reads requests from the standard input, one JSON object per line, and writes an answer to
+    each, so that any optimizer can use it: {"components": NAME, PATH or CONTENT, "seed": SEED} is answered by {"score":
+    X, "standard_error": X, "games": N, "measurements": [...]}, and an invalid request by {"error": TEXT}.
+
+    Example: helsinki balance score mine.yaml
+
+    Example: echo '{"components": {"base": "default", "actions": {"two_points": {"cost": 2}}}}' |
+    helsinki balance score --serve
+
+    Args:
+        components: component file: a name in configs/components or the path to a YAML file.
+        objectives: matchups and aims: a name in configs/objectives or the path to a YAML file.
+        out: folder for all games.
+        seed: seed of the games; default: that of the objectives. Use another one for the best of several files, whose
+            score is too good otherwise.
+        serve: answer requests from the standard input.
+        workers: worker processes that play the games.
+        trust: allow code named in the file to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+    """
+    with requires_extra(workers.extra):
+        from helsinki_env.evaluation.arena.run import reuse_workers
+        from helsinki_env.evaluation.balance.objectives import Objectives
+    asked = Objectives.from_yaml(objectives, trust=trust)
+    matchups = asked.plan(None if serve else components, out).tables
+    for matchup in matchups:
+        check_players(matchup.players, matchup.config)
+    out_folder(out)
+    precompile_groups(groups_for({name for matchup in matchups for name in matchup.players}))
+    if serve:
+        with reuse_workers():
+            _serve_scores(asked, out, workers)
+        return 0
+    found = asked.score(
+        components, out, seed=seed, play=lambda plan, run: tournament_runner(out, workers)(run.name, plan)
+    )
+    table = results_table(("aim", "matchup", "measured", "wanted", "missed"), "aim", "Farthest from each aim")
+    for number, aim in enumerate(asked.aims):
+        wanted = " to ".join(f"{bound:g}" if isfinite(bound) else "any" for bound in (aim.low, aim.high))
+        own = [one for one in found.measurements if one.aim == number]
+        for name in dict.fromkeys(one.matchup for one in own):
+            here = [one for one in own if one.matchup == name]
+            worst = max(here, key=lambda one: (one.distance, abs(one.value)))
+            missed = f"{sum(one.distance > 0 for one in here)} of {len(here)}"
+            row = worst.name.replace("_", " "), name, f"{worst.value:.1f} ± {2 * worst.error:.1f}", wanted, missed
+            table.add_row(*row)
+    plain_console().print(table)
+    plain_console().print(
+        f"Score: {found.value:.2f} ± {2 * found.error:.2f} ({found.games:,} games; ±: two standard errors)"
+    )
+    return 0
+
+
+def _serve_scores(objectives: Any, out: Path, workers: WorkerOptions) -> None:
+    """Answer requests on the standard input until it ends."""
+    from helsinki_env.evaluation.arena.run import run_arena
+
+    play = partial(run_arena, processes=workers.processes, ray=workers.ray is not None)
+    for line in filter(str.strip, sys.stdin):
+        try:
+            request = parse_json(line, UserError, what="the request").mapping(("components", "seed"))
+            seed = request["seed"].integer(0) if request["seed"].is_present else None
+            answer = objectives.score(request.get("components", None).value, out, seed=seed, play=play).to_dict()
+        except ValueError as problem:
+            answer = {"error": str(problem)}
+        print(json.dumps(answer), flush=True)
+
+
 main = {
     "run": run,
     "report": report,
@@ -379,6 +463,7 @@ main = {
     "tune": tune,
     "retrain": retrain,
     "sensitivity": sensitivity,
+    "score": score,
 }
 
 

@@ -1,0 +1,355 @@
+"""Score component files against the aims of a designer, so that any optimizer can search for a better game.
+
+An objectives file lists matchups, as a tournament file does, and aims: bounds for a quantity measured in the games,
+such as the win rate of a seat or the number of rounds. The *penalty* of an aim is its weight times the mean distance of
+its measurements from their bounds. The *score* of a component file is the sum of the penalties. Lower is better, and 0
+means that the measurements meet all aims.
+
+Standard errors come from a delete-a-group jackknife over deals (Kott 2001), which covers quantities of any form and
+matchups that share deals. Measurements vary even if the game meets an aim, so scores of different numbers of games are
+not comparable.
+
+    objectives = Objectives.from_yaml("standard")
+    score = objectives.score({"base": "default", "actions": {"two_points": {"cost": 2}}}, Path("runs/score"))
+    score.value, score.error
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from helsinki_env.agents.registry import check_code
+from helsinki_env.data import Node, UserError, digest_of, read_yaml
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.evaluation.arena.load import MatchupGames, load_run
+from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, plan_from_dict
+from helsinki_env.evaluation.arena.run import run_arena
+from helsinki_env.evaluation.balance.denied import denied_items
+from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
+from helsinki_env.evaluation.match_stats import fractional_wins
+from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
+from helsinki_env.utils.files import atomic_write
+from helsinki_env.utils.yaml_files import find_yaml
+
+__all__ = ["Measurement", "Objectives", "ObjectivesError", "Score"]
+
+Array = npt.NDArray[np.float64]
+
+GROUPS = 20
+"""Number of groups of the jackknife."""
+
+
+class ObjectivesError(UserError):
+    """Invalid objectives. The message names the file, the key, the value found and the value expected."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Bounds for a quantity.
+
+    Attributes:
+        measure: name of the quantity, a key of `MEASURES`.
+        low, high: bounds; infinite if there is none.
+        weight: factor of the penalty.
+        players: two players A and B, for the measure "ahead"; otherwise empty.
+        matchups: indices of the matchups in which the quantity is measured.
+    """
+
+    measure: str
+    low: float
+    high: float
+    weight: float
+    players: tuple[str, ...]
+    matchups: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A measured quantity, and its distance from the bounds of an aim.
+
+    Attributes:
+        aim: index of the aim.
+        matchup: name of the matchup.
+        name: name of the quantity, such as "effect of two_points".
+        value, error: estimate and its standard error.
+        distance: distance of the estimate from the bounds, 0 within them.
+    """
+
+    aim: int
+    matchup: str
+    name: str
+    value: float
+    error: float
+    distance: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of a component file: `value`, lower is better, with its standard `error`."""
+
+    value: float
+    error: float
+    games: int
+    measurements: tuple[Measurement, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the score as JSON-serializable data."""
+        return {
+            "score": self.value,
+            "standard_error": self.error,
+            "games": self.games,
+            "measurements": [asdict(one) for one in self.measurements],
+        }
+
+
+# --- measures
+
+
+def _effects(games: MatchupGames, aim: Aim) -> dict[str, float]:
+    names, _, denied, _ = denied_items(games)
+    power = estimate_win_effects(AblationGames(denied, games.places, games.deal)).power
+    return {f"effect of {name}": float(value) for name, value in zip(names, power - power.mean(), strict=True)}
+
+
+def _seats(games: MatchupGames, aim: Aim) -> dict[str, float]:
+    shares = 100 * fractional_wins(games.places).mean(axis=0)
+    return {f"seat {seat + 1}": float(share - 100 / len(shares)) for seat, share in enumerate(shares)}
+
+
+def _use(games: MatchupGames, aim: Aim) -> dict[str, float]:
+    disabled = games.denied | games.covered[:, None]
+    found = {}
+    for number, name in spec_of(games.config).deniable.items():
+        had = (disabled >> number & 1) == 0
+        found[f"use of {name}"] = float(100 * (games.used >> number & 1)[had].mean()) if had.any() else 0.0
+    return found
+
+
+def _lead(games: MatchupGames, aim: Aim) -> dict[str, float]:
+    ordered = np.sort(games.scores, axis=1)
+    return {"lead": float((ordered[:, -1] - ordered[:, -2]).mean())}
+
+
+def _ahead(games: MatchupGames, aim: Aim) -> dict[str, float]:
+    one, two = map(games.players.index, aim.players)
+    shares = head_to_head_by_unit(games.seating, games.places, games.deal, one, two)
+    return {f"{aim.players[0]} ahead of {aim.players[1]}": 100 * float(shares.mean())}
+
+
+MEASURES: Mapping[str, Callable[[MatchupGames, Aim], dict[str, float]]] = {
+    "effects": _effects,
+    "seats": _seats,
+    "use": _use,
+    "rounds": lambda games, aim: {"rounds": float(games.rounds.mean())},
+    "points": lambda games, aim: {"points": float(games.scores.mean())},
+    "lead": _lead,
+    "ahead": _ahead,
+}
+"""The measures by name:
+
+- effects: effect of each action or ability on the win rate, minus the mean effect, in percentage points;
+- seats: win rate of each seat minus the chance level, in percentage points;
+- use: percentage of the seats with access to an action or ability that used it;
+- rounds: mean number of rounds; points: mean points of a seat; lead: mean points between first and second place;
+- ahead: percentage of meetings in which player A finishes ahead of player B (ties: half).
+"""
+#: Measures of deviations from 0, so `at_most` bounds their absolute value.
+_DEVIATIONS = ("effects", "seats")
+
+
+def _is_measurable(measure: str, plan: MatchupPlan, players: Sequence[str]) -> bool:
+    if measure == "effects":
+        return any(design is not None for design in (plan.boards, plan.screen))
+    if measure == "use":
+        return spec_of(plan.config).used is not None
+    return set(players) <= set(plan.players)
+
+
+# --- objectives
+
+
+@dataclass(frozen=True)
+class Objectives:
+    """The aims of a designer, and the matchups in which they are measured.
+
+    Attributes:
+        seed: seed of all games.
+        matchups: matchups as in a tournament file, without components.
+        aims: the aims.
+    """
+
+    seed: int
+    matchups: tuple[Mapping[str, Any], ...]
+    aims: tuple[Aim, ...]
+
+    @classmethod
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Objectives:
+        """Read objectives from a file, given its path or its name in ``configs/objectives``.
+
+        Args:
+            name_or_path: the file.
+            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
+
+        Raises:
+            ObjectivesError: if the file is invalid; the message names the file, the key and both values.
+            ArenaError: if a matchup is invalid.
+            PlayerError: if the file names code and is not trusted.
+        """
+        data = read_yaml(find_yaml(name_or_path, "objectives", ObjectivesError), ObjectivesError)
+        data.mapping(("seed", "tables", "aims"))
+        tables = tuple(_table(entry) for entry in data["tables"].entries("at least one matchup", least=1))
+        seed = data["seed"].integer(0)
+        plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
+        for entry, plan in zip(data["tables"].entries("matchups"), plans, strict=True):
+            if plan.blocks < GROUPS:
+                entry["games"].fail(f"at least {GROUPS * plan.seats}, {GROUPS} deals")
+        check_code((player for plan in plans for player in plan.players), data.file, trust=trust)
+        aims = tuple(_read_aim(entry, plans) for entry in data["aims"].entries("at least one aim", least=1))
+        return cls(seed, tables, aims)
+
+    def plan(self, components: str | Mapping[str, Any] | None, folder: Path, seed: int | None = None) -> Plan:
+        """Return the tournament that measures a component file; see `score`."""
+        if isinstance(components, Mapping):
+            components = str(_component_file(components, folder))
+        elif components is not None:
+            Node(components, ObjectivesError, "components").text("the name or content of a component file")
+        changed = {} if components is None else {"components": components}
+        tables = [{**table, "game": {**table["game"], **changed}} for table in self.matchups]
+        return plan_from_dict({"seed": self.seed if seed is None else seed, "tables": tables})
+
+    def score(
+        self,
+        components: str | Mapping[str, Any] | None,
+        folder: str | Path,
+        *,
+        seed: int | None = None,
+        play: Callable[[Plan, Path], object] = run_arena,
+    ) -> Score:
+        """Play the matchups with a component file and return its score.
+
+        The games are kept in the folder, so scoring the same components again plays nothing, and an interrupted call is
+        resumed. The same components and seed always have the same score.
+
+        Args:
+            components: name or path of a component file, or its content; None for the default of the game.
+            folder: folder for all games.
+            seed: seed of the games; default: that of the objectives. Components that were selected by their score need
+                another seed, because the score of the best of many is too good.
+            play: function that plays a plan in a folder.
+
+        Raises:
+            ComponentError: if the components are invalid.
+            ArenaError: if playing fails.
+        """
+        plan = self.plan(components, Path(folder), seed)
+        run = Path(folder) / plan.digest
+        play(plan, run)
+        return self.measure(load_run(run, whole=True))
+
+    def measure(self, games: Sequence[MatchupGames]) -> Score:
+        """Return the score of games, given in the order of the matchups."""
+        names, whole = self._measured(games)
+        parts = [self._measured([_without_group(table, k) for table in games])[1] for k in range(GROUPS)]
+        distances, totals = self._penalties(names, np.array([whole, *parts]))
+        return Score(
+            value=float(totals[0]),
+            error=float(_jackknife(totals[1:])),
+            games=sum(len(table) for table in games),
+            measurements=tuple(
+                Measurement(aim, matchup, name, float(value), float(error), float(distance))
+                for (aim, matchup, name), value, error, distance in zip(
+                    names, whole, _jackknife(np.array(parts)), distances[0], strict=True
+                )
+            ),
+        )
+
+    def _measured(self, games: Sequence[MatchupGames]) -> tuple[list[tuple[int, str, str]], Array]:
+        """Return the aim, matchup and name of every measurement, and its value, (M,)."""
+        found = [
+            ((number, games[matchup].name, name), value)
+            for number, aim in enumerate(self.aims)
+            for matchup in aim.matchups
+            for name, value in MEASURES[aim.measure](games[matchup], aim).items()
+        ]
+        return [key for key, _ in found], np.array([value for _, value in found])
+
+    def _penalties(self, names: Sequence[tuple[int, str, str]], values: Array) -> tuple[Array, Array]:
+        """Return the distances from the bounds, (N, M), and the sums of all penalties, (N,), given values (N, M)."""
+        number = np.array([aim for aim, *_ in names])
+        low, high, weight = (
+            np.array([getattr(aim, key) for aim in self.aims])[number] for key in ("low", "high", "weight")
+        )
+        distances = np.maximum(0.0, np.maximum(low - values, values - high))
+        return distances, distances @ (weight / np.bincount(number)[number])
+
+
+def _jackknife(values: Array) -> Array:
+    """Return standard errors, given the values without each of N groups, (N, ...)."""
+    errors: Array = np.sqrt((len(values) - 1) * values.var(axis=0))
+    return errors
+
+
+def _without_group(games: MatchupGames, group: int) -> MatchupGames:
+    """Return the games of all deals outside a group of the jackknife."""
+    keep = games.deal % GROUPS != group
+    columns = {one.name: getattr(games, one.name) for one in fields(games)}
+    return replace(games, **{name: c[keep] for name, c in columns.items() if isinstance(c, np.ndarray)})
+
+
+def _table(entry: Node) -> Mapping[str, Any]:
+    table: dict[str, Any] = entry.mapping().value
+    entry["name"].text("the name of the matchup")
+    entry["game"].mapping()
+    return table
+
+
+def _read_aim(data: Node, plans: Sequence[MatchupPlan]) -> Aim:
+    data.mapping(("measure", "at_least", "at_most", "weight", "players", "matchups"))
+    measure = data["measure"].choice(tuple(MEASURES))
+    if not (data["at_least"].is_present or data["at_most"].is_present):
+        data.fail("at_least, at_most, or both")
+    low, high = (
+        data[key].number(-1e9, 1e9) if data[key].is_present else default
+        for key, default in (("at_least", -np.inf), ("at_most", np.inf))
+    )
+    if measure in _DEVIATIONS:
+        if data["at_least"].is_present:
+            data["at_least"].fail(f"no such key, because {measure} are deviations and at_most bounds both directions")
+        data["at_most"].number(0, 100)
+        low = -high
+    if low > high:
+        data["at_least"].fail(f"at most {high:g}, the value of at_most")
+    players: tuple[str, ...] = ()
+    if measure == "ahead":
+        players = tuple(one.text("a player") for one in data["players"].entries("two players", length=2))
+        if players[0] == players[1]:
+            data["players"].fail("two different players")
+    elif data["players"].is_present:
+        data["players"].fail(f"no players for the measure {measure}")
+    usable = [i for i, plan in enumerate(plans) if _is_measurable(measure, plan, players)]
+    if data["matchups"].is_present:
+        names = [plan.name for plan in plans]
+        known = [names[i] for i in usable]
+        chosen = data["matchups"].entries("at least one matchup", least=1)
+        usable = [names.index(one.choice(known, "a matchup with this measure: ")) for one in chosen]
+    if not usable:
+        need = {"effects": "boards or screen", "ahead": "both players"}.get(measure, "used actions")
+        data["measure"].fail(f"a measure of some matchup; this one needs a matchup with {need}")
+    return Aim(measure, low, high, data.get("weight", 1.0).number(0, 1e9), players, tuple(usable))
+
+
+def _component_file(content: Mapping[str, Any], folder: Path) -> Path:
+    """Return the path of a component file with the given content, after writing it to the folder if it is missing."""
+    path = folder / "components" / f"{digest_of(content)}.yaml"
+    if not path.exists():
+        with atomic_write(path) as file:
+            file.write(yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False).encode())
+    return path
