@@ -1,46 +1,71 @@
-"""Draw the learning curve of `net` from the table in the training log.
+"""Collect learning curves of finished training runs in docs/curves.json, and draw them.
 
-python docs/make_curve.py docs/images/curve-standard.svg
+python docs/make_curve.py add quick runs/quick-0 runs/quick-1 runs/quick-2
+python docs/make_curve.py draw docs/images
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
+from typing import Any
 
-from matplotlib.figure import Figure
+from helsinki_env.data import UserError, read_json
+from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, figure_to_svg, label_panel, styled_figure
+from helsinki_env.utils.files import write_json
 
-LOG = Path(__file__).parent / "notes" / "training-log.md"
-CHANCE = {2: 50.0, 3: 100 / 3, 4: 25.0}
+CURVES = Path(__file__).parent / "curves.json"
 
 
-def measurements() -> list[list[float]]:
-    """Return rows of minutes, self-play steps, and percentages of games won with two, three and four players."""
-    section = LOG.read_text(encoding="utf-8").split("## Strength of net during training")[1]
-    rows = re.findall(r"^\| (\d+) \| ([\d,]+) \| ([\d.]+)% \| ([\d.]+)% \| ([\d.]+)% \|", section, re.MULTILINE)
-    return [[float(cell.replace(",", "")) for cell in row] for row in rows]
+def add(preset: str, runs: list[Path]) -> None:
+    """Add runs of a preset: win rates against `heuristic` in % by player count, after so many self-play steps."""
+    curves: dict[str, Any] = read_json(CURVES, UserError).value if CURVES.exists() else {}
+    for run in runs:
+        summary, curve = (read_json(run / name, UserError).value for name in ("summary.json", "curve.json"))
+        points = [{"steps": one["decisions"], "won": against_heuristic(one)} for one in curve]
+        found = {"minutes": round(summary["seconds"] / 60), "points": points, "final": against_heuristic(summary)}
+        curves.setdefault(preset, {})[str(summary["seed"])] = found
+    write_json(CURVES, curves)
+
+
+def against_heuristic(measured: dict[str, Any]) -> dict[str, float]:
+    """Return the percentage of games won against `heuristic` by player count."""
+    games = [one for one in measured["standings"] if one["opponent"] == "heuristic"]
+    return {str(one["players"]): round(100 * one["share"], 1) for one in games}
+
+
+def draw(preset: str, runs: dict[str, Any]) -> bytes:
+    """Return an SVG figure with one panel per player count and one line per seed."""
+    counts = sorted({count for run in runs.values() for count in run["points"][0]["won"]})
+    with styled_figure(1, len(counts), 1.4 + 2.2 * len(counts), 2.8, share_y=True) as (figure, panels):
+        for axis, count in zip(panels[0], counts, strict=True):
+            for seed, run in sorted(runs.items()):
+                steps = [point["steps"] / 1e6 for point in run["points"]]
+                won = [point["won"][count] for point in run["points"]]
+                style = {"color": LINE_COLORS[int(seed)], "marker": MARKERS[int(seed)], "markersize": 4}
+                axis.plot(steps, won, **style, label=f"seed {seed}")
+            axis.axhline(100 / int(count), color="#888888", linestyle="--", linewidth=1)
+            axis.set_ylim(0, 100)
+            last = {"loc": "lower right", "fontsize": 7.5} if axis is panels[0, -1] else None
+            label_panel(axis, f"{preset}, {count} players", "self-play steps (millions)", legend=last)
+        panels[0, 0].set_ylabel("games won in %")
+        return figure_to_svg(figure)
 
 
 def main() -> None:
-    """Write the figure."""
+    """Run a command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path, help="the SVG file")
+    commands = parser.add_subparsers(dest="command", required=True)
+    collect = commands.add_parser("add", help="add finished runs to docs/curves.json")
+    collect.add_argument("preset", help="name of the preset")
+    collect.add_argument("runs", type=Path, nargs="+", help="folders of training runs")
+    commands.add_parser("draw", help="draw all curves").add_argument("folder", type=Path, help="folder for the figures")
     arguments = parser.parse_args()
-    rows = measurements()
-    figure = Figure(figsize=(7, 3.6), layout="constrained")
-    axes = figure.add_subplot()
-    for column, players in enumerate(CHANCE, start=2):
-        (line,) = axes.plot([row[1] / 1e6 for row in rows], [row[column] for row in rows], marker="o")
-        axes.axhline(CHANCE[players], color=line.get_color(), linestyle=":", linewidth=1)
-        axes.annotate(
-            f"{players} players", (rows[-1][1] / 1e6, rows[-1][column]), xytext=(8, -3), textcoords="offset points"
-        )
-    axes.set(
-        xlabel="self-play steps (millions)", ylabel="games won against heuristic (%)", ylim=(0, 100), xlim=(-0.2, 9.4)
-    )
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(arguments.out, metadata={"Date": None})
+    if arguments.command == "add":
+        add(arguments.preset, arguments.runs)
+        return
+    for preset, runs in read_json(CURVES, UserError).value.items():
+        (arguments.folder / f"curve-{preset}.svg").write_bytes(draw(preset, runs))
 
 
 if __name__ == "__main__":

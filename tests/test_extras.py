@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -136,9 +137,18 @@ def test_what_was_asked_for_decides_which_extra_is_named() -> None:
 
 
 def test_without_a_clone_the_wheel_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     assert install_command("play") == 'pip install -c constraints.txt -e ".[play]"'
     monkeypatch.setattr("helsinki_env.utils.extras._FOLDER", tmp_path)  # as in a folder of installed packages
     assert install_command("play") == 'pip install "helsinki-env[play]"'
+
+
+def test_without_an_activated_environment_pip_is_that_of_the_running_python(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "pip").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert install_command("play").startswith(f"{shlex.quote(sys.executable)} -m pip install ")
 
 
 def test_other_libraries_get_the_versions_that_they_need_with_the_constraints() -> None:

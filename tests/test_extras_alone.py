@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env.utils.extras import EXTRAS, install_command
+from helsinki_env.utils.extras import EXTRAS
 from tests.support.blocks import ROOT, clone, run_shell
 from tests.test_extras import FREE, NEEDING, assert_named
 
@@ -137,7 +137,7 @@ def folder(tmp_path: Path, material: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_an_extra_is_enough_alone(extra: str, folder: Path) -> None:
-    run_shell(install_command(extra), folder)
+    run_shell(f'pip install -c constraints.txt -e ".[{extra}]"', folder)
     run_shell("pip check", folder)
     for command in ENOUGH[extra]:
         run_shell(command, folder)

@@ -488,6 +488,7 @@ def test_the_command_rates_and_verifies(
     assert "expected from its rating" in shown
     assert "no intervals from fewer than 8 deals" in shown
     assert not re.search(r"% \(\d", shown), "three deals say nothing about a share"
+    assert re.search(r"^heuristic: -?\d+, mean over the matchups", shown, re.MULTILINE)
     assert read(out / "certificate.json")["certified"] == read(rated)["certified"], "whoever plays it, and how"
     assert main([*verify, str(rated), *options, "--games", "12", "--seed", "1"]) == 0
     told = capsys.readouterr().out

@@ -859,9 +859,9 @@ def test_a_run_that_stops_for_want_of_time_goes_on_with_more(
 
 DRIVER = """
 import sys
-import helsinki_env.training.run
+from helsinki_env.training import run
 from helsinki_env.cli.main import main
-training.run._SAVE_INTERVAL = -1.0  # save after every update
+run._SAVE_INTERVAL = -1.0  # save after every update
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -1129,7 +1129,7 @@ def test_two_processes_do_not_train_in_one_folder(preset: Preset, whole: Path, t
 def test_the_command_stops_when_told_and_goes_on(
     tiny: Path, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
     words = ["train", "--preset", str(tiny), "--out", str(tmp_path), "--seed", "5", "--device", "cpu"]
     assert main([*words, "--minutes", "0.0001"]) == 0
@@ -1143,6 +1143,7 @@ def test_the_command_stops_when_told_and_goes_on(
     assert "found a training run" in capsys.readouterr().err
     assert main([*words, "--resume"]) == 0
     shown = capsys.readouterr().out
+    assert "\u2026" not in shown, "lines in a file are not cut"
     table = [line for line in shown.splitlines() if line.startswith(("\u2503", "\u2502"))]
     assert "95% interval" in table[0]
     assert any("random" in line for line in table)

@@ -8,6 +8,8 @@ Modules import optional packages inside `requires_extra`:
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,8 +72,15 @@ class MissingExtraError(ImportError):
 def install_command(extra: str) -> str:
     """Return the command that installs an extra, either from the current clone or for the installed wheel."""
     if all((_FOLDER / name).is_file() for name in ("constraints.txt", "pyproject.toml")):
-        return f'pip install -c constraints.txt -e ".[{extra}]"'
-    return f'pip install "helsinki-env[{extra}]"'
+        return f'{_pip()} install -c constraints.txt -e ".[{extra}]"'
+    return f'{_pip()} install "helsinki-env[{extra}]"'
+
+
+def _pip() -> str:
+    """Return the command that runs pip for this Python. If its environment is not activated, `pip` is another one."""
+    found = shutil.which("pip")
+    folder = Path(sys.executable).parent
+    return "pip" if found and Path(found).parent == folder else f"{shlex.quote(sys.executable)} -m pip"
 
 
 @contextmanager

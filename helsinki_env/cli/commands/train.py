@@ -174,7 +174,8 @@ def learn(training: Any, console: Any, resume_command: Callable[[], str]) -> dic
         TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),
     )
-    with save_on_interrupt(keep), Progress(*shown, console=console) as progress:
+    # Without a terminal, the display would only print its last state, cut to the width; `_Lines` prints whole lines.
+    with save_on_interrupt(keep), Progress(*shown, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("dealing", total=1.0)
         lines = _Lines(console)
 
