@@ -48,9 +48,9 @@ def tiny(tmp_path: Path) -> Preset:
 
 
 def test_who_is_to_be_beaten_is_the_only_one_who_is_met(tmp_path: Path) -> None:
-    pool = OpponentPool(HelsinkiConfig(), ["greedy"], tmp_path, 7, False, size=0)
+    pool = OpponentPool((HelsinkiConfig(),), ["greedy"], tmp_path, 7, False, size=0)
     pool.add("0000.safetensors", untrained(), 0)
-    assert {pool.choose(rollout).name for rollout in range(100)} == {"greedy"}
+    assert {player.name for rollout in range(100) for player in pool.choose(rollout)} == {"greedy"}
     assert pool.past == [("0000.safetensors", 0)]
 
 

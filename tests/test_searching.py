@@ -171,13 +171,13 @@ def stage(search: SearchConfig) -> RolloutCollector:
 
 def test_a_rollout_keeps_every_decision_that_was_tried() -> None:
     network = opinionated()
-    rollout = stage(SearchConfig(share=0.4, trials=16)).play(network, RandomPlayer(), 6, 0, False)
+    rollout = stage(SearchConfig(share=0.4, trials=16)).play(network, (RandomPlayer(),), 6, 0, False)
     row, arm = np.nonzero(rollout.arms >= 0)
     assert len(row) > 20
     at = choice_index(rollout.inputs, row, rollout.arms[row, arm])
     np.testing.assert_array_equal(rollout.inputs.action[at], rollout.arms[row, arm])
     np.testing.assert_array_equal(rollout.inputs.row[at], row)
-    assert stage(SearchConfig()).play(network, RandomPlayer(), 2, 0, False).arms.shape[1] == 0
+    assert stage(SearchConfig()).play(network, (RandomPlayer(),), 2, 0, False).arms.shape[1] == 0
 
 
 def test_a_network_learns_to_prefer_and_to_expect_what_search_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,8 +186,8 @@ def test_a_network_learns_to_prefer_and_to_expect_what_search_found(monkeypatch:
     config = PPOConfig(
         num_envs=48, num_steps=4, learning_rate=3e-3, update_epochs=1, minibatch_size=64, vf_coef=0.0, ent_coef=0.0
     )
-    ppo = PPO(network, stage(search), config, 0, lambda number: RandomPlayer(), False)
-    rollout = ppo.stage.play(network, RandomPlayer(), 4, 0, False)
+    ppo = PPO(network, stage(search), config, 0, lambda number: (RandomPlayer(),), False)
+    rollout = ppo.stage.play(network, (RandomPlayer(),), 4, 0, False)
 
     def kept(*_: Any) -> Rollout:
         return rollout

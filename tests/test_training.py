@@ -214,7 +214,7 @@ def played() -> tuple[Rollout, npt.NDArray[np.int64]]:
     """A rollout in which most games end several times, and whose seats were the learner's to begin with."""
     at = stage()
     own = at.own.copy()
-    return at.play(opinionated(), Last(), 700, 5, False), own
+    return at.play(opinionated(), (Last(),), 700, 5, False), own
 
 
 @pytest.mark.thorough
@@ -324,38 +324,114 @@ def same_rollouts(one: Rollout, other: Rollout) -> bool:
 @pytest.mark.thorough
 def test_a_rollout_depends_on_where_the_games_stand_weights_seed_and_number_alone() -> None:
     network, at = opinionated(), stage()
-    assert at.play(network, Last(), 200, 0, False).games > 10  # seats have moved on
+    assert at.play(network, (Last(),), 200, 0, False).games > 10  # seats have moved on
     stood = at.state()
-    found = [at.play(network, Last(), 20, 1, False), at.play(network, Last(), 20, 2, False)]
+    found = [at.play(network, (Last(),), 20, 1, False), at.play(network, (Last(),), 20, 2, False)]
     elsewhere = stage(seed=3)
     for played_on in (at, elsewhere):
         played_on.restore({name: array.copy() for name, array in stood.items()})
-        again = [played_on.play(network, Last(), 20, number, False) for number in (1, 2)]
+        again = [played_on.play(network, (Last(),), 20, number, False) for number in (1, 2)]
         assert all(same_rollouts(*pair) for pair in zip(found, again, strict=True))
     at.restore(stood)
-    assert not same_rollouts(at.play(network, Last(), 20, 2, False), found[0])
+    assert not same_rollouts(at.play(network, (Last(),), 20, 2, False), found[0])
     at.restore(stood)
-    assert not same_rollouts(at.play(opinionated(seed=1), Last(), 20, 1, False), found[0])
+    assert not same_rollouts(at.play(opinionated(seed=1), (Last(),), 20, 1, False), found[0])
 
 
 def test_tables_get_their_share_of_the_games() -> None:
     kinds = [MatchupConfig(share=share) for share in (0.3, 0.2, 0.5, 0.0001)]
-    assert [size for _, size in divide_games(kinds, 512)] == [154, 102, 256]
-    assert [size for _, size in divide_games(kinds, 1)] in ([1], [1, 0])
-    assert sum(size for _, size in divide_games(kinds, 7)) == 7
+    assert [size for *_, size in divide_games(kinds, HelsinkiConfig(), 512)] == [154, 102, 256]
+    assert [size for *_, size in divide_games(kinds, HelsinkiConfig(), 1)] in ([1], [1, 0])
+    assert sum(size for *_, size in divide_games(kinds, HelsinkiConfig(), 7)) == 7
     assert stage(apart=0.0).own.max() == -1
     assert stage(apart=1.0).own.min() >= 0
+
+
+FILES = "default", "coats_inside", "other_shapes"
+SEVERAL = (MatchupConfig(share=3, components=FILES), MatchupConfig(players=(3,), components=("default",)))
+
+
+def test_component_files_get_even_parts_of_the_games_and_are_adjacent() -> None:
+    parts = divide_games(SEVERAL, HelsinkiConfig(), 64)
+    found = [(part.config.components, part.matchup.players, part.games) for part in parts]
+    assert found == [
+        ("default", (2,), 16),
+        ("default", (3,), 16),
+        ("coats_inside", (2,), 16),
+        ("other_shapes", (2,), 16),
+    ]
+
+
+def test_each_game_is_seen_with_its_own_components(tmp_path: Path) -> None:
+    at = stage(24, 0.5, tables=SEVERAL)
+    met: list[list[npt.NDArray[Any]]] = [[], [], []]
+
+    class Met(Last):
+        def __init__(self, seen: list[npt.NDArray[Any]]) -> None:
+            self.seen = seen
+
+        def act(self, observation: npt.NDArray[Any], action_mask: npt.NDArray[np.int8], keys: Any) -> Any:
+            self.seen.append(observation)
+            return super().act(observation, action_mask, keys)
+
+    assert [config.components for config in at.configs] == list(FILES)
+    network = opinionated()
+    every = [np.arange(0, 12), np.arange(12, 18), np.arange(18, 24)]
+    for number in range(20):
+        before, mask, own, seat = at.observation.copy(), at.mask.copy(), at.own.copy(), at.seat.copy()
+        rollout = at.play(network, [Met(seen) for seen in met], 1, number, False)
+        mine = (mask.sum(axis=1) > 1) & ((own < 0) | (own == seat))
+        for config, games, seen in zip(at.configs, every, met, strict=True):
+            rows = games[mine[games]]
+            encoder = AfterstateEncoder(config, EVALUATED_CHOICES)
+            expected = encoder.write(before[rows], mask[rows], at.most_players)
+            found = rollout.inputs.take(rollout.decision[0, rows])
+            assert {part.tobytes() for part in found.seats} <= {part.tobytes() for part in expected.seats}
+            opposed = games[(mask[games].sum(axis=1) > 1) & (own[games] >= 0) & (own[games] != seat[games])]
+            if len(opposed):
+                np.testing.assert_array_equal(seen.pop(), before[opposed])
+    assert met == [[], [], []]
+    pool = OpponentPool(at.configs, ["heuristic"], tmp_path, 1, False)
+    assert [player.config.components for player in pool.choose(0)] == list(FILES)
+
+
+def test_components_that_do_not_fit_are_explained() -> None:
+    for components, message in (
+        (["nowhere"], r"matchups\[0\]\.components: found 'nowhere'"),
+        (["default", "alternative"], r"\.components\[1\]: found 'alternative' with 539 actions, expected 554"),
+        (3, r"matchups\[0\]\.components: found 3"),
+        ([3], r"matchups\[0\]\.components\[0\]: found 3"),
+    ):
+        with pytest.raises(PresetError, match=message):
+            Preset.from_dict({"matchups": [{"components": components}]})
+    with pytest.raises(PresetError, match="components: found some, expected none: search targets"):
+        Preset.from_dict({"matchups": [{"components": ["coats_inside"]}], "search": {"share": 0.1}})
+
+
+@pytest.mark.thorough
+def test_a_run_with_several_component_files_ends_and_is_the_same_again(tmp_path: Path) -> None:
+    file = tmp_path / "several.yaml"
+    text = TINY.replace("denied: [0, 3]", "components: [default, coats_inside, other_shapes]")
+    file.write_text("".join(line for line in text.splitlines(keepends=True) if not line.startswith("search:")))
+    preset = Preset.from_yaml(file)
+    for name in ("one", "again"):
+        assert Training(preset, tmp_path / name, 5).run()["finished"]
+    one, again = (load_checkpoint(tmp_path / name / "latest.safetensors")[0] for name in ("one", "again"))
+    assert same_weights(one, again)
 
 
 # who is met
 
 
 def names_met(pool: OpponentPool, rollouts: list[int]) -> list[str]:
-    return [pool.choose(rollout).name for rollout in rollouts]
+    return [player.name for rollout in rollouts for player in pool.choose(rollout)]
 
 
 def test_past_selves_are_met_from_the_next_rollout_on_and_half_of_the_time(tmp_path: Path) -> None:
-    pool, rollouts = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 7, False, size=3), list(range(300))
+    pool, rollouts = (
+        OpponentPool((HelsinkiConfig(),), ["random", "greedy"], tmp_path, 7, False, size=3),
+        list(range(300)),
+    )
     early = names_met(pool, rollouts[:50])
     assert set(early) == {"random", "greedy"}
     for number in range(5):
@@ -371,40 +447,41 @@ def test_past_selves_are_met_from_the_next_rollout_on_and_half_of_the_time(tmp_p
     assert 0.4 < np.mean([not name.endswith(".safetensors") for name in late]) < 0.6
     # In another order, by somebody who was started later, by somebody else.
     assert names_met(pool, rollouts[::-1])[::-1] == found
-    restarted = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 7, False, size=3)
+    restarted = OpponentPool((HelsinkiConfig(),), ["random", "greedy"], tmp_path, 7, False, size=3)
     restarted.past = list(pool.past)
     assert names_met(restarted, rollouts) == found
-    other = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 8, False, size=3)
+    other = OpponentPool((HelsinkiConfig(),), ["random", "greedy"], tmp_path, 8, False, size=3)
     other.past = list(pool.past)
     assert names_met(other, rollouts) != found
 
 
 def test_old_past_selves_are_not_kept_in_memory(tmp_path: Path) -> None:
-    pool = OpponentPool(HelsinkiConfig(), ["random"], tmp_path, 7, False, size=3)
+    pool = OpponentPool((HelsinkiConfig(),), ["random"], tmp_path, 7, False, size=3)
     network = untrained()
     for number in range(30):
         saved(tmp_path / f"{number}.safetensors", network)
         pool.add(f"{number}.safetensors", network, number)
     assert len(pool._loaded) <= 2 * 3 + 1
-    restarted = OpponentPool(HelsinkiConfig(), ["random"], tmp_path, 7, False, size=3)
+    restarted = OpponentPool((HelsinkiConfig(),), ["random"], tmp_path, 7, False, size=3)
     restarted.past = list(pool.past)
     assert names_met(pool, list(range(60))) == names_met(restarted, list(range(60)))
 
 
 def test_a_past_self_decides_as_it_did(tmp_path: Path) -> None:
     network = opinionated()
-    pool = OpponentPool(HelsinkiConfig(), [], tmp_path, 0, False)
+    pool = OpponentPool((HelsinkiConfig(),), [], tmp_path, 0, False)
     with pytest.raises(ValueError, match="opponents: found no opponent yet"):
         pool.choose(0)
     pool.add("0.safetensors", copy.deepcopy(network), 0)
     saved(tmp_path / "0.safetensors", network)
-    restarted = OpponentPool(HelsinkiConfig(), [], tmp_path, 0, False)
+    restarted = OpponentPool((HelsinkiConfig(),), [], tmp_path, 0, False)
     restarted.past = [("0.safetensors", 0)]
     obs, _ = HelsinkiVectorEnv(50).reset(seed=1)
     words = next_keys(init_streams(0, np.arange(50), 0))
     expected = NetPlayer(TorchModel(network), sample=True).act(obs["observation"], obs["action_mask"], words)
     for there in (pool, restarted):
-        found = there.choose(1).act(obs["observation"], obs["action_mask"], words)
+        (player,) = there.choose(1)
+        found = player.act(obs["observation"], obs["action_mask"], words)
         np.testing.assert_array_equal(found, expected)
 
 
@@ -571,7 +648,7 @@ def test_updates_change_weights_and_leave_numbers_finite(fast: bool) -> None:
     network = untrained()
     start = Pretraining(network, HelsinkiConfig(), TABLES, PretrainingConfig(samples=1000, games=10), 1, fast)
     config = PPOConfig(total_timesteps=500, num_steps=8, minibatch_size=64, fixed_opponent_fraction=0.25)
-    ppo = PPO(network, stage(16, 0.25), config, 1, lambda _: Last(), fast)
+    ppo = PPO(network, stage(16, 0.25), config, 1, lambda _: (Last(),), fast)
     parts: tuple[Pretraining, PPO] = (start, ppo)
     for part in parts:
         before = copy.deepcopy(network)
@@ -633,7 +710,7 @@ def test_a_position_is_learnt_to_its_value() -> None:
         return float(np.exp(log_probs[inputs.action == right])[0]), float((np.exp(log_probs) * share).sum())
 
     config = PPOConfig(total_timesteps=10**9, num_envs=64, num_steps=9, minibatch_size=128, learning_rate=2e-3)
-    ppo = PPO(network, Riddles(64), config, 1, lambda _: Last(), False)
+    ppo = PPO(network, Riddles(64), config, 1, lambda _: (Last(),), False)
     before, _ = opinion()
     assert before < 0.25
     for _ in range(40):

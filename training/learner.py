@@ -56,15 +56,22 @@ TrainingPhase = Pretraining | PPO | GpuPPO
 class OpponentPool:
     """Opponents of the learner: baselines and past versions, each of which plays only after a given rollout.
 
+    An opponent consists of one player for each game configuration in `configs`, which differ in their component files.
     Past versions are stored in `folder` and run in bfloat16 if `fast`. The pool samples from the first version and the
     latest `size - 1` versions; with size 0, it does not sample past versions.
     """
 
     def __init__(
-        self, game: Any, baselines: Sequence[str], folder: Path, seed: int, fast: bool, size: int = _PAST_VERSIONS
+        self,
+        configs: Sequence[Any],
+        baselines: Sequence[str],
+        folder: Path,
+        seed: int,
+        fast: bool,
+        size: int = _PAST_VERSIONS,
     ) -> None:
-        self.game, self.folder, self.seed, self.fast, self.size = game, folder, seed, fast, size
-        self.baselines = [make_player(name, game) for name in baselines]
+        self.configs, self.folder, self.seed, self.fast, self.size = configs, folder, seed, fast, size
+        self.baselines = [tuple(make_player(name, config) for config in configs) for name in baselines]
         #: Past versions: file name, and number of the rollout after which the version plays.
         self.past: list[tuple[str, int]] = []
         self._loaded: dict[str, Any] = {}
@@ -101,14 +108,15 @@ class OpponentPool:
 
     def _player(self, name: str, network: Any) -> Any:
         """Create the opponent that plays with the network of a past version."""
-        return NetPlayer(TorchModel(network, self.fast), self.game, name, sample=True)
+        model = TorchModel(network, self.fast)
+        return tuple(NetPlayer(model, config, name, sample=True) for config in self.configs)
 
 
 class _NetworkPool(OpponentPool):
     """Opponent pool of plain networks on a device."""
 
-    def __init__(self, game: Any, folder: Path, seed: int, device: torch.device) -> None:
-        super().__init__(game, (), folder, seed, fast=False)
+    def __init__(self, folder: Path, seed: int, device: torch.device) -> None:
+        super().__init__((), (), folder, seed, fast=False)
         self._device = device
 
     def load(self, name: str) -> PlainNetwork:
@@ -130,10 +138,10 @@ class AfterstateLearner:
         self.network = (_initial_network(preset) if preset.start else Network(game, preset.network)).to(run.device)
         past_versions = 0 if preset.against else _PAST_VERSIONS
         baselines, fraction = preset.opponents if ppo.fixed_opponent_fraction else (), ppo.fixed_opponent_fraction
-        self.pool = OpponentPool(game, baselines, run.folder / "past", seed, run.fast, past_versions)
         stage = RolloutCollector(
             game, matchups, ppo.num_envs, fraction, seed, run.device, preset.search, preset.network.ahead
         )
+        self.pool = OpponentPool(stage.configs, baselines, run.folder / "past", seed, run.fast, past_versions)
         self.pretraining = Pretraining(self.network, game, matchups, preset.pretraining, seed, run.fast)
         self.ppo = PPO(self.network, stage, ppo, seed, self.pool.choose, run.fast)
         self.parts: dict[str, TrainingPhase] = {"warm": self.pretraining, "ppo": self.ppo}
@@ -155,7 +163,7 @@ class PlainLearner:
         game, c, seed, device = preset.game, preset.ppo, run.seed, run.device
         self._fast = run.fast
         self.network = PlainNetwork(game, preset.network).to(device)
-        self.pool: OpponentPool = _NetworkPool(game, run.folder / "past", seed, device)
+        self.pool: OpponentPool = _NetworkPool(run.folder / "past", seed, device)
         stage = GpuRolloutCollector(
             game, preset.matchups, c.num_envs, c.num_steps, c.fixed_opponent_fraction, seed, device, run.group
         )

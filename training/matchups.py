@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,9 @@ import numpy.typing as npt
 from helsinki_env.data import Node, UserError, short_repr
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["MatchupConfig", "divide_games"]
+__all__ = ["GamePart", "MatchupConfig", "divide_games"]
+
+_MAX_COMPONENTS = 1000
 
 
 def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, float]) -> None:
@@ -46,6 +48,7 @@ class MatchupConfig:
         covered: range (low, high) of the number of board actions disabled for all seats.
         denied: range (low, high) of the number of board actions denied to each seat.
         dry_roads: values from which to sample whether the expansion is used.
+        components: component files, among which the games are divided evenly; default: that of the preset.
     """
 
     share: float = 1.0
@@ -53,6 +56,7 @@ class MatchupConfig:
     covered: tuple[int, int] = (0, 0)
     denied: tuple[int, int] = (0, 0)
     dry_roads: tuple[bool, ...] = (False,)
+    components: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Validate all values."""
@@ -61,6 +65,25 @@ class MatchupConfig:
             value = getattr(self, name)
             object.__setattr__(self, name, tuple(value) if isinstance(value, list | tuple) else (value,) * times)
         player_counts(self.players)
+        names = Node(self.components, UserError, "components").entries("component files", most=_MAX_COMPONENTS)
+        object.__setattr__(self, "components", tuple(name.text("a component file") for name in names))
+
+    def configs(self, game: Any) -> tuple[Any, ...]:
+        """Return the configuration for each component file, given that of the preset.
+
+        Raises:
+            ValueError: if a component file is invalid, or has another number of card types.
+        """
+        configs = tuple(game.replace(components=name) for name in self.components) or (game,)
+        spec = spec_of(game)
+        for i, config in enumerate(configs):
+            if spec.num_actions(config) != spec.num_actions(game):
+                raise UserError(
+                    f"components[{i}]: found {short_repr(config.components)} with {spec.num_actions(config)} actions, "
+                    f"expected {spec.num_actions(game)} as with {short_repr(game.components)}, because a network has a "
+                    "fixed number of card types"
+                )
+        return configs
 
     def episodes(self, game: Any) -> Any:
         """Return the settings that are sampled for each deal; board actions covered in `game` stay covered.
@@ -98,9 +121,28 @@ def fixed_opponent_games(games: int, fraction: float) -> npt.NDArray[np.bool_]:
     return chosen
 
 
-def divide_games(matchups: Sequence[MatchupConfig], games: int) -> list[tuple[MatchupConfig, int]]:
-    """Allocate games to matchups by share; omit matchups without games."""
-    shares = np.cumsum([matchup.share for matchup in matchups])
+class GamePart(NamedTuple):
+    """Games of a matchup with one component file."""
+
+    matchup: MatchupConfig
+    config: Any  # game configuration
+    games: int  # number of games
+
+
+def divide_games(matchups: Sequence[MatchupConfig], game: Any, games: int) -> list[GamePart]:
+    """Allocate games to matchups by share, and evenly to their component files; omit parts without games.
+
+    Parts with the same component file are adjacent.
+    """
+    parts = []
+    for matchup in matchups:
+        configs = matchup.configs(game)
+        parts += [(config, matchup, matchup.share / len(configs)) for config in configs]
+    order = {config.components: i for i, (config, *_) in reversed(list(enumerate(parts)))}
+    parts.sort(key=lambda part: order[part[0].components])
+    shares = np.cumsum([share for *_, share in parts])
     ends = np.rint(games * shares / shares[-1]).astype(np.int64)
     sizes = np.diff([0, *ends]).tolist()
-    return [(matchup, size) for matchup, size in zip(matchups, sizes, strict=True) if size > 0]
+    return [
+        GamePart(matchup, config, size) for (config, matchup, _), size in zip(parts, sizes, strict=True) if size > 0
+    ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -136,7 +136,7 @@ class SelfPlayPhase(PhaseCounters, Generic[NetworkT, StageT, OpponentT]):
         self.stage.restore(stage)
 
 
-class PPO(SelfPlayPhase[Network, RolloutCollector, Player]):
+class PPO(SelfPlayPhase[Network, RolloutCollector, Sequence[Player]]):
     """Self-play training of an afterstate network."""
 
     def set_up(self) -> None:
@@ -178,7 +178,7 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Player]):
     def _play(self) -> None:
         """Start the next rollout and save the state before it."""
         self._rollout_start = self.stage.state()
-        opponent = self.opponent(self.updates) if self.config.fixed_opponent_fraction else _NoOpponent()
+        opponent = self.opponent(self.updates) if self.config.fixed_opponent_fraction else ()
         self._next = self._worker.submit(
             self.stage.play, self.playing, opponent, self.config.num_steps, self.updates, self.fast
         )
@@ -267,13 +267,3 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Player]):
     def close(self) -> None:
         """Wait until the current rollout ends, and stop the thread."""
         self._worker.shutdown()
-
-
-class _NoOpponent:
-    """Placeholder used as the opponent if there are no opponents."""
-
-    name = "none"
-
-    def act(self, observation: Any, action_mask: Any, keys: Any) -> Any:
-        """Raise an error, because no game has opponents."""
-        raise AssertionError("no game has opponents")

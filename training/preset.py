@@ -252,7 +252,10 @@ class Preset:
                 )
             for i, matchup in enumerate(self.matchups):
                 at = f"matchups[{i}]."
-                matchup.episodes(game)
+                for config in matchup.configs(game):
+                    matchup.episodes(config)
+                if matchup.components and self.search.share:
+                    raise UserError("components: found some, expected none: search targets need one component file")
         except UserError as problem:
             raise PresetError(f"{at}{problem}") from None
         self._check_players()

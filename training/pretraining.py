@@ -206,25 +206,25 @@ class Pretraining(PhaseCounters):
             network.parameters(), config.learning_rate, weight_decay=config.weight_decay, fused=True
         )
         self.most_players = max(max(matchup.players) for matchup in matchups)
+        parts = divide_games(matchups, game, config.games)
         self._envs = [
-            GameVectorEnv(size, game, episodes=matchup.episodes(game))
-            for matchup, size in divide_games(matchups, config.games)
+            GameVectorEnv(part.games, part.config, episodes=part.matchup.episodes(part.config)) for part in parts
         ]
-        self._workspace, self._offsets = new_workspace(game), feature_offsets(game, network.config.ahead)
+        workspaces = {part.config.components: new_workspace(part.config) for part in parts}
+        self._workspaces = [workspaces[part.config.components] for part in parts]
+        self._offsets = feature_offsets(game, network.config.ahead)
         self._worker = ThreadPoolExecutor(1, "pretraining")
         self._next: Future[list[PretrainingSamples]] | None = None
 
     def _generate(self, number: int) -> list[PretrainingSamples]:
         """Generate a dataset, which depends only on the seed and the dataset's number."""
         samples = []
-        for i, env in enumerate(self._envs):
+        for i, (env, workspace) in enumerate(zip(self._envs, self._workspaces, strict=True)):
             seed = int(np.random.default_rng([self.seed, number, i]).integers(2**50))
             env.reset(seed=seed)
             keys, c = random_keys(env.num_envs, seed + 1), self.config
             samples.append(
-                generate_samples(
-                    self._workspace, self._offsets, env.states, keys, c.share, c.epsilon, self.most_players
-                )
+                generate_samples(workspace, self._offsets, env.states, keys, c.share, c.epsilon, self.most_players)
             )
         return samples
 

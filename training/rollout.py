@@ -7,8 +7,9 @@ A rollout depends only on the weights, the seed and its number. The state of the
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -83,13 +84,20 @@ class RolloutCollector:
     ) -> None:
         self.game, self.games, self.seed, self.device = game, games, seed, device
         self.search = search or SearchConfig()
+        parts = divide_games(matchups, game, games)
         self.envs = [
-            GameVectorEnv(size, game, AutoresetMode.SAME_STEP, matchup.episodes(game))
-            for matchup, size in divide_games(matchups, games)
+            GameVectorEnv(part.games, part.config, AutoresetMode.SAME_STEP, part.matchup.episodes(part.config))
+            for part in parts
         ]
         self.most_players = max(max(matchup.players) for matchup in matchups)
-        self.writer = AfterstateEncoder(game, EVALUATED_CHOICES, ahead)
         self._starts = np.cumsum([0, *(env.num_envs for env in self.envs)])
+        #: Configurations with different component files, and the first game of each.
+        firsts = [
+            i for i, part in enumerate(parts) if i == 0 or part.config.components != parts[i - 1].config.components
+        ]
+        self.configs = [parts[i].config for i in firsts]
+        self._config_starts = self._starts[firsts]
+        self.writers = [AfterstateEncoder(config, EVALUATED_CHOICES, ahead) for config in self.configs]
         starts = [env.reset(seed=seed * 1009 + i) for i, env in enumerate(self.envs)]
         self._gather([obs for obs, _ in starts], [info for _, info in starts])
         #: The learner's seat in games against opponents, or -1 if it has all seats.
@@ -128,11 +136,18 @@ class RolloutCollector:
             raise StateError("own: found a seat that is not in the game")
         self._gather([obs for obs, _ in started], [info for _, info in started])
 
-    def play(self, network: Network, opponent: Player, steps: int, number: int, fast: bool) -> Rollout:
+    def _by_config(self, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
+        """Yield the index of each configuration and its slice of the ascending game indices `rows`."""
+        ends = [*np.searchsorted(rows, self._config_starts).tolist(), len(rows)]
+        for i, (begin, end) in enumerate(pairwise(ends)):
+            if begin < end:
+                yield i, slice(begin, end)
+
+    def play(self, network: Network, opponent: Sequence[Player], steps: int, number: int, fast: bool) -> Rollout:
         """Play T steps of every game.
 
-        `opponent` plays the other seats in fixed-opponent games. All random draws are determined by the seed and
-        `number`.
+        `opponent` plays the other seats in fixed-opponent games: one player for each of `configs`. All random draws are
+        determined by the seed and `number`.
         """
         generator = torch.Generator("cpu").manual_seed(self.seed * 1_000_003 + number)
         rng = np.random.default_rng([self.seed, number])
@@ -151,8 +166,10 @@ class RolloutCollector:
             rows = np.flatnonzero(free & ~mine)
             if len(rows):
                 keys = rng.integers(0, 2**64, len(rows), dtype=np.uint64)
-                with converted_player_errors(opponent.name, "does not act"):
-                    actions[rows] = opponent.act(self.observation[rows], self.mask[rows], keys)
+                for i, some in self._by_config(rows):
+                    player, its = opponent[i], rows[some]
+                    with converted_player_errors(player.name, "does not act"):
+                        actions[its] = player.act(self.observation[its], self.mask[its], keys[some])
             rows = np.flatnonzero(mine)
             if len(rows):
                 data = self._act(network, rows, players[rows], generator, fast, seconds, searcher, rng)
@@ -195,7 +212,12 @@ class RolloutCollector:
     ) -> dict[str, Any]:
         """Sample the learner's actions in the given games and return the training data."""
         began = time.perf_counter()
-        inputs = self.writer.write(self.observation[rows], self.mask[rows], self.most_players)
+        inputs = AfterstateBatch.join(
+            [
+                self.writers[i].write(self.observation[rows[some]], self.mask[rows[some]], self.most_players)
+                for i, some in self._by_config(rows)
+            ]
+        )
         seconds["inputs"] += time.perf_counter() - began
         began = time.perf_counter()
         x = AfterstateTensors.of(inputs, self.device)

@@ -119,14 +119,14 @@ class GpuRolloutCollector:
         self.envs: list[GameTorchEnv] = []
         self._infos: list[dict[str, Tensor]] = []
         rows, start = [], 0
-        for i, (matchup, size) in enumerate(divide_games(matchups, games)):
+        for i, (matchup, config, size) in enumerate(divide_games(matchups, game, games)):
             own, rest = divmod(size, self.group.size)
             if rest:
                 raise UserError(
                     f"ppo.num_envs: found {size} games of one matchup, expected a multiple of the {self.group.size} "
                     "processes"
                 )
-            self.envs.append(self._make_env(game, matchup, size, own, seed * 1009 + i))
+            self.envs.append(self._make_env(config, matchup, size, own, seed * 1009 + i))
             rows.append(start + self.group.rank * own + np.arange(own))
             start += size
         #: Indices of this process's games among all games.

@@ -285,7 +285,8 @@ def retrain(
             f"{config}: preset: found {asked.preset}, which trains a {preset.learner} network for {preset.rules}, "
             f"expected one that trains a {AFTERSTATE_KIND} network for {default_spec().name}"
         )
-    if preset.start or preset.against or preset.covered or preset.components != "default":
+    varied = any(matchup.components for matchup in preset.matchups)
+    if preset.start or preset.against or preset.covered or preset.components != "default" or varied:
         raise UserError(
             f"{config}: preset: found {asked.preset}, expected one without start, against, covered and "
             "components, so that its networks learn from scratch on the published board with all actions"
