@@ -92,6 +92,7 @@ def test_conclusions_hold_are_open_or_are_contradicted() -> None:
             "same": measured(-9.0, -1.0),
             "unclear": measured(-3.0, 1.0),
             "opposite": measured(1.0, 2.0),
+            "smaller": measured(-2.5, -0.5),
         },
     }
     assert list(find_conclusions("default", table)) == [
@@ -100,9 +101,10 @@ def test_conclusions_hold_are_open_or_are_contradicted() -> None:
             "claim": "move_back",
             "estimate": [-4.0, -5.0, -3.0],
             "range": [-5.0, 1.5],
-            "holds": ["same"],
+            "holds": ["same", "smaller"],
             "open": ["unclear"],
             "contradicted": ["opposite"],
+            "differs": ["unclear", "opposite", "smaller"],
         }
     ]
 

@@ -370,7 +370,9 @@ def sensitivity(
         "command": shlex.join(["helsinki", "balance", "sensitivity", config, "--out", str(out)]),
     }
     data = analysis.sensitivity_results(asked, load_run(out / "games"), provenance)
-    files = analysis.sensitivity_report_files(data, asked.name, f"Sensitivity to reconstructed facts: {asked.name}")
+    files = analysis.sensitivity_report_files(
+        data, asked.name, f"What depends on our guesses: {asked.name.capitalize()}"
+    )
     _write_report(out / "report", files, ())
     write_json(out / "report" / f"{asked.name}.json", data)
     plain_console().print(f"Wrote {out}/report/{asked.name}.md, {asked.name}.json and images/")

@@ -10,8 +10,10 @@ checked with each alternative:
 - a seat wins more or less often than expected by chance.
 
 A conclusion *holds* with an alternative if its 95% interval lies on the same side of 0 as with the reference. It is
-*contradicted* if the interval lies on the other side, and *open* otherwise. The report also contains the mean points
-and rounds.
+*contradicted* if the interval lies on the other side, and *open* otherwise. Independently of this, an estimate
+*differs* if it is farther from that of the reference than the root of the sum of the squared half-widths of both
+intervals. This test is conservative, because both share their deals. The report also contains the mean points and
+rounds.
 """
 
 from __future__ import annotations
@@ -201,7 +203,7 @@ def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[
         if low <= 0 <= high:
             continue
         sign = 1 if value > 0 else -1
-        results: dict[str, list[str]] = {"holds": [], "open": [], "contradicted": []}
+        results: dict[str, list[str]] = {"holds": [], "open": [], "contradicted": [], "differs": []}
         estimates = [value]
         for name, claims in others.items():
             if claim not in claims:
@@ -210,6 +212,8 @@ def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[
             estimates.append(estimate)
             near, far = min(sign * end for end in ends), max(sign * end for end in ends)
             results["holds" if near > 0 else "contradicted" if far < 0 else "open"].append(name)
+            if abs(estimate - value) > np.hypot((high - low) / 2, (ends[1] - ends[0]) / 2):
+                results["differs"].append(name)
         yield {
             "matchup": table["name"],
             "claim": claim,
@@ -226,7 +230,9 @@ _METHOD = (
     "seeds are the same. Effects are percentage points of the win rate relative to the mean of all actions or "
     "abilities, with simultaneous 95% intervals. Leads are Elo points; seats are percentage points above the chance "
     "level. A conclusion of the reference holds in an alternative if the 95% interval there is on the same side of 0. "
-    "It is contradicted if the interval is on the other side, and open otherwise."
+    "It is contradicted if the interval is on the other side, and open otherwise; then more games may decide. The size "
+    "differs in an alternative if the difference from the reference is larger than both half-widths together "
+    "(root of the sum of squares)."
 )
 
 
@@ -243,6 +249,7 @@ def sensitivity_report_files(data: Mapping[str, Any], name: str, title: str) -> 
     missing = f" {data['missing']:,} more games are planned and not played yet." if data["missing"] else ""
     total = sum(len(one[kind]) for one in conclusions for kind in _RESULTS)
     counts = {kind: sum(len(one[kind]) for one in conclusions) for kind in _RESULTS}
+    differing = sum(len(one["differs"]) for one in conclusions)
     paragraphs = [
         f"# {escape_markdown(title)}",
         (
@@ -255,7 +262,7 @@ def sensitivity_report_files(data: Mapping[str, Any], name: str, title: str) -> 
         (
             f"The reference {code_span(data['reference'])} has {len(conclusions)} conclusions. Of {total} comparisons "
             f"with {len(data['alternatives'])} alternatives, {counts['holds']} hold, {counts['open']} are open, and "
-            f"{counts['contradicted']} are contradicted."
+            f"{counts['contradicted']} are contradicted. The size differs in {differing}."
         ),
         "## Alternatives",
         _alternatives(data),
@@ -268,7 +275,10 @@ def sensitivity_report_files(data: Mapping[str, Any], name: str, title: str) -> 
         paragraphs += [
             f"## {escape_markdown(table['name'])}",
             f"![Estimates of the reference and of all alternatives]({image.as_posix()})",
-            markdown_table(("conclusion", "reference", "95% CI", "range", "holds", "open", "contradicted"), rows)
+            markdown_table(
+                ("conclusion", "reference", "95% CI", "range", "holds", "open", "contradicted", "size differs with"),
+                rows,
+            )
             if rows
             else "The reference has no conclusion.",
         ]
@@ -284,24 +294,26 @@ def _alternatives(data: Mapping[str, Any]) -> str:
     for one in ({"components": data["reference"], "fact": "", "reason": ""}, *data["alternatives"]):
         name = one["components"]
         found = [table["measured"][name] for table in data["tables"] if name in table["measured"]]
-        counts = {kind: sum(name in claim[kind] for claim in data["conclusions"]) for kind in _RESULTS}
+        kinds = (*_RESULTS, "differs")
+        counts = {kind: sum(name in claim[kind] for claim in data["conclusions"]) for kind in kinds}
         rows.append(
             (
                 code_span(name),
                 escape_markdown(one["fact"]),
                 escape_markdown(one["reason"]),
-                *(str(counts[kind]) if one["fact"] else "" for kind in _RESULTS),
+                *(str(counts[kind]) if one["fact"] else "" for kind in kinds),
                 " ".join(f"{table['points'][0]:.1f}" for table in found),
                 " ".join(f"{table['rounds']:.1f}" for table in found),
             )
         )
-    head = ("components", "fact", "why plausible", *_RESULTS, "points by matchup", "rounds by matchup")
+    results = *_RESULTS, "size differs"
+    head = ("components", "fact", "why plausible", *results, "points by matchup", "rounds by matchup")
     return markdown_table(head, rows, left=3)
 
 
 def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
     value, low, high = one["estimate"]
-    against = ", ".join(code_span(name) for name in one["contradicted"])
+    against, other = (", ".join(map(code_span, one[kind])) or "none" for kind in ("contradicted", "differs"))
     return (
         escape_markdown(one["claim"].replace("_", " ")),
         f"{value:+.1f}",
@@ -309,7 +321,8 @@ def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
         f"{one['range'][0]:+.1f} to {one['range'][1]:+.1f}",
         f"{len(one['holds'])} of {sum(len(one[kind]) for kind in _RESULTS)}",
         str(len(one["open"])),
-        against or "none",
+        against,
+        other,
     )
 
 
