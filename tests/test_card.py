@@ -539,11 +539,11 @@ from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.run import Training
 torch.set_num_threads(1)
-group = ProcessGroup.started("cpu")
+group = ProcessGroup.from_torchrun("cpu")
 summary = Training(Preset.from_yaml(sys.argv[1]), sys.argv[2], 5, group=group).run()
 assert summary["finished"]
-assert group.first == ("standings" in summary)
-group.leave()
+assert group.is_main == ("standings" in summary)
+group.close()
 """
 
 

@@ -279,7 +279,7 @@ def test_what_cannot_be_asked_is_said_before_anything_is_learnt(
 ) -> None:
     out = ["--out", str(tmp_path / "run")]
     assert main([*written(tmp_path, screen={3: 450}, meetings={3: 450}), *out]) == 2
-    assert "found games of 3 players, expected some of 2, which the preset" in capsys.readouterr().err
+    assert "found games of 3 players, expected some of 2, as in the preset" in capsys.readouterr().err
     covering = {"matchups": [{"players": [2], "covered": [0, 5]}]}
     assert main([*written(tmp_path, covering), *out]) == 2
     assert "covered: found [0, 5], expected none" in capsys.readouterr().err

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+
+from helsinki_env.utils.extras import MissingExtraError
 
 TESTS = Path(__file__).parent
 
@@ -47,6 +51,38 @@ def test_scripts_bind_the_names_that_they_use() -> None:
     assert [(path, name, names) for path, codes in found for name, code in codes if (names := unbound(code))] == []
 
 
-def test_a_planted_name_is_found() -> None:
+def imported(module: str, name: str) -> object:
+    """Return what `from module import name` imports, or None if there is no such thing; `...` if an extra is missing."""
+    try:
+        return getattr(import_module(module), name, None) or import_module(f"{module}.{name}")
+    except MissingExtraError:
+        return ...
+    except ModuleNotFoundError:
+        return None
+
+
+def missing(code: ast.Module) -> list[str]:
+    """Return the names that a script takes from this package and its classes, and that do not exist."""
+    objects: dict[str, object] = {}
+    for node in ast.walk(code):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("helsinki_env"):
+            objects |= {name.asname or name.name: imported(str(node.module), name.name) for name in node.names}
+    absent = [name for name, found in objects.items() if found is None]
+    for node in ast.walk(code):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            of = objects.get(node.value.id)
+            if isinstance(of, type | ModuleType) and not hasattr(of, node.attr):
+                absent.append(ast.unparse(node))
+    return absent
+
+
+def test_scripts_use_what_the_package_has() -> None:
+    found = [(path, name, missing(code)) for path in TESTS.rglob("*.py") for name, code in scripts(path.read_text())]
+    assert [each for each in found if each[-1]] == []
+
+
+def test_planted_names_are_found() -> None:
     ((name, code),) = scripts('DRIVER = """\nimport helsinki_env.training.run\ntraining.run.x = 1\n"""\n')
     assert (name, unbound(code)) == ("DRIVER", {"training"})
+    code = ast.parse("from helsinki_env.data import Node, Nothing\nNode.of({}, 1, 2)\nNode.built()")
+    assert missing(code) == ["Nothing", "Node.built"]
