@@ -52,7 +52,7 @@ def test_scripts_bind_the_names_that_they_use() -> None:
 
 
 def imported(module: str, name: str) -> object:
-    """Return what `from module import name` imports, or None if there is no such thing; `...` if an extra is missing."""
+    """Return what `from module import name` imports, None if nothing has this name, or `...` if an extra is missing."""
     try:
         return getattr(import_module(module), name, None) or import_module(f"{module}.{name}")
     except MissingExtraError:
