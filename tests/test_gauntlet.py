@@ -741,6 +741,16 @@ def test_another_player_in_the_same_folder_is_refused(rated: Path, gauntlet: Gau
         pass
 
 
+def test_another_players_folder_is_explained_without_the_prefix(
+    rated: Path, gauntlet: Gauntlet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["evaluate", "run", "greedy", "--gauntlet", str(gauntlet.path), "--out", str(rated.parent)]
+    assert main([*words, "--processes", "1"]) == 2
+    shown = capsys.readouterr().err
+    assert "holds another run" in shown
+    assert "found 'heuristic', expected 'greedy'" in shown
+
+
 BOT = """
 import json, sys, time
 for line in sys.stdin:

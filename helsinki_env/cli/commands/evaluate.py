@@ -109,7 +109,10 @@ def run(
         out_file(page.file_of(player), "--write")
     out_folder(out)
     precompile_plan(plan)
-    play_tournament(plan, out, workers)
+    try:
+        play_tournament(plan, out, workers)
+    except UserError as problem:  # such as a folder that holds the run of another player
+        raise UserError(str(problem).replace(COUNTED_PREFIX, "")) from problem
     certificate = make_certificate(chosen, pins, player, stage, out, deals)
     write_json(out / "certificate.json", certificate)
     wrote = [out / "certificate.json"]
