@@ -538,6 +538,13 @@ def test_any_value_may_be_another_one(kind: str) -> None:
     check_changes(kind, 1)
 
 
+def test_a_number_of_players_cannot_fill_the_memory() -> None:
+    data = results()
+    data["quality"][0]["players"] = 10**30
+    with pytest.raises(StudyError, match=r"quality\[0\]\.players: found 1000.*, expected a whole number from 2 to 4"):
+        read_and_report(data)
+
+
 # Names
 
 

@@ -229,11 +229,24 @@ def read_results(path: Path) -> dict[str, Any]:
 
 def _results_in(data: Node) -> dict[str, Any]:
     data.verify_digest("the data of a study of balance")
+    _check_player_counts(data)
     with data.usable_for("a report of a study of balance"):
         with data.prefix_errors():
             results = _with_conclusions(data.value)
         list(chapters(all_printable(results)))  # fail before the games are played, which takes hours
     return results
+
+
+def _check_player_counts(data: Node) -> None:
+    """Raise the node's error unless all player counts are 2 to 4; a figure of more seats could fill the memory."""
+    if isinstance(data.value, dict):
+        for key, part in data.items():
+            if key == "players" and isinstance(part.value, int | float):
+                part.integer(2, 4)
+            _check_player_counts(part)
+    elif isinstance(data.value, list):
+        for part in data.entries("entries"):
+            _check_player_counts(part)
 
 
 def _with_conclusions(data: Mapping[str, Any]) -> dict[str, Any]:
