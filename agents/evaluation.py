@@ -22,10 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray, Player
-from helsinki_env.agents.rows import validate_extra_actions, validate_masks_and_keys
+from helsinki_env.agents.rows import validate_arrays, validate_extra_actions
 from helsinki_env.data import UserError, short_repr
-from helsinki_env.engine.determinization import observation_rows
-from helsinki_env.engine.spec import spec_of
 
 __all__ = ["DEFAULT_EVALUATOR", "Evaluation", "Evaluator", "evaluate_actions", "to_seat_order"]
 
@@ -105,8 +103,7 @@ def evaluate_actions(
     """
     if not isinstance(player, Evaluator):
         raise UserError(f"evaluator: found {short_repr(player.name)}, expected one of net, net+search:N and mc:N")
-    observation = observation_rows(observation, spec_of(config).observation_size(config))
-    action_mask, keys = validate_masks_and_keys(config, observation, action_mask, keys)
+    observation, action_mask, keys = validate_arrays(config, observation, action_mask, keys)
     return (
         player.evaluate_actions(observation, action_mask, keys, validate_extra_actions(also, action_mask))
         if len(action_mask)

@@ -16,7 +16,7 @@ from helsinki_env.engine.arrays import (
     key_array,
     mask_array,
 )
-from helsinki_env.engine.determinization import states_from_observations
+from helsinki_env.engine.determinization import observation_rows, states_from_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.spec import spec_of
@@ -72,13 +72,19 @@ def validate_inputs(config: Any, observation: Any, action_mask: Any, keys: Any =
     return PlayerInputs(states, masks, drawn)
 
 
-def validate_masks_and_keys(config: Any, observation: Any, action_mask: Any, keys: Any) -> tuple[Int8Array, KeyArray]:
-    """Return contiguous masks and keys for players that reconstruct states later; raise ArrayError if invalid."""
-    masks = action_masks("action_mask", action_mask, None, spec_of(config).num_actions(config))
-    found = np.shape(observation)[:1]
-    if found != (len(masks),):
-        raise ArrayError(f"observation: found {found} rows, expected {len(masks)} as in action_mask")
-    return masks, key_array("keys", keys, len(masks))
+def validate_arrays(
+    config: Any, observation: Any, action_mask: Any, keys: Any
+) -> tuple[Int8Array, Int8Array, KeyArray]:
+    """Return contiguous observations, masks and keys for players that reconstruct states later.
+
+    Raises ObservationError or ArrayError if an array is invalid; the entries of observations are not checked.
+    """
+    spec = spec_of(config)
+    masks = action_masks("action_mask", action_mask, None, spec.num_actions(config))
+    rows = observation_rows(observation, spec.observation_size(config))
+    if len(rows) != len(masks):
+        raise ArrayError(f"observation: found {len(rows)} rows, expected {len(masks)} as in action_mask")
+    return rows, masks, key_array("keys", keys, len(masks))
 
 
 def forced_and_open(action_mask: Int8Array) -> tuple[Int64Array, Int64Array]:

@@ -395,8 +395,8 @@ def drawn_slots(game: HelsinkiGame, action: int) -> set[int]:
 def test_a_choice_stands_for_the_end_of_the_turn_that_it_leads_to(components: str) -> None:
     """Carried out once more with the rules alone: hidden cards dealt as the writer does, the heuristic goes on."""
     config = HelsinkiConfig(components=components)
-    games = some_games(160, components)
-    observation, mask = rows(160, components)
+    games = some_games(240, components)
+    observation, mask = rows(240, components)
     inputs = AfterstateEncoder(config, most=554).write(observation, mask)
     described = Described(inputs, config.component_set.types)
     dealt = states_from_observations(config, observation)

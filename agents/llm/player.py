@@ -20,7 +20,7 @@ from helsinki_env.agents.llm.client import (
 )
 from helsinki_env.agents.llm.usage import BUDGET_FOLDER, Budget, ModelUsage
 from helsinki_env.agents.replaced_actions import ReplacedActions
-from helsinki_env.agents.rows import validate_masks_and_keys
+from helsinki_env.agents.rows import validate_arrays
 from helsinki_env.data import Node, digest_of, short_repr
 from helsinki_env.engine.playout import sample_actions
 from helsinki_env.engine.spec import default_config
@@ -119,7 +119,7 @@ class LanguageModelPlayer:
             PlayerError: if the first call does not reach the endpoint, if the endpoint rejects a request, or if a
                 replay lacks an answer.
         """
-        action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
+        observation, action_mask, keys = validate_arrays(self.config, observation, action_mask, keys)
         chosen = sample_actions(action_mask, keys.copy())
         for row in range(len(action_mask)):
             self._count(actions=1)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray, default_errstate
 from helsinki_env.agents.evaluation import Evaluation, to_seat_order
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
-from helsinki_env.agents.rows import forced_and_open, validate_extra_actions, validate_masks_and_keys
+from helsinki_env.agents.rows import forced_and_open, validate_arrays, validate_extra_actions
 from helsinki_env.engine.determinization import states_from_observations
 
 __all__ = [
@@ -115,7 +115,7 @@ class NetPlayer:
 
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        action_mask, keys = validate_masks_and_keys(self.writer.config, observation, action_mask, keys)
+        observation, action_mask, keys = validate_arrays(self.writer.config, observation, action_mask, keys)
         actions, open_rows = forced_and_open(action_mask)
         if len(open_rows):
             inputs, log_probs = self.policy(observation[open_rows], action_mask[open_rows])
@@ -134,7 +134,7 @@ class NetPlayer:
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, also: Int64Array | None = None
     ) -> list[Evaluation]:
         """Return an evaluation for each row; see `helsinki_env.agents.evaluation.evaluate_actions`."""
-        action_mask, keys = validate_masks_and_keys(self.writer.config, observation, action_mask, keys)
+        observation, action_mask, keys = validate_arrays(self.writer.config, observation, action_mask, keys)
         also = validate_extra_actions(also, action_mask)
         inputs, log_probs = self.policy(observation, action_mask)
         shares = win_probabilities_after(self.writer, self.assessor, inputs, observation)

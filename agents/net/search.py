@@ -20,7 +20,7 @@ from helsinki_env.agents.evaluation import Evaluation
 from helsinki_env.agents.net.afterstates import AfterstateBatch, Afterstates, Choices, Simulations, simulate_games
 from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.player import InferenceModel, NetPlayer, choice_index, make_evaluations
-from helsinki_env.agents.rows import forced_and_open, validate_extra_actions, validate_masks_and_keys
+from helsinki_env.agents.rows import forced_and_open, validate_arrays, validate_extra_actions
 from helsinki_env.agents.search.workspace import new_workspace
 from helsinki_env.data import UserError
 from helsinki_env.engine.arrays import key_array
@@ -109,7 +109,7 @@ class NetSearchPlayer:
     @default_errstate
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
+        observation, action_mask, keys = validate_arrays(self.config, observation, action_mask, keys)
         actions, open_rows = forced_and_open(action_mask)
         if len(open_rows):
             inputs, log_probs = self.net.policy(observation[open_rows], action_mask[open_rows])
@@ -160,7 +160,7 @@ class NetSearchPlayer:
         The chosen and the additional actions are simulated afterwards if the search did not simulate them, in as many
         determinizations as in the first round.
         """
-        action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
+        observation, action_mask, keys = validate_arrays(self.config, observation, action_mask, keys)
         also = validate_extra_actions(also, action_mask)
         inputs, log_probs = self.net.policy(observation, action_mask)
         arms, opinions, counts = self._candidates(inputs, log_probs)

@@ -26,7 +26,7 @@ from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.program.process import EndedError, LateError, Process
 from helsinki_env.agents.registry import PlayerError
 from helsinki_env.agents.replaced_actions import ReplacedActions
-from helsinki_env.agents.rows import validate_masks_and_keys
+from helsinki_env.agents.rows import validate_arrays
 from helsinki_env.data import UserError, parse_json, short_repr
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.playout import sample_actions
@@ -113,7 +113,7 @@ class ProgramPlayer:
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None
     ) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
+        observation, action_mask, keys = validate_arrays(self.config, observation, action_mask, keys)
         actions = sample_actions(action_mask, keys.copy())
         with self._asking:
             for row in range(len(action_mask)):
