@@ -18,7 +18,7 @@ CURVES = Path(__file__).parent / "curves.json"
 
 
 def add(preset: str, runs: list[Path]) -> None:
-    """Add runs of a preset: win rates against `heuristic` in % by player count, after so many self-play steps."""
+    """Add the win rates of runs against `heuristic`, in %, by number of self-play steps and player count."""
     curves: dict[str, Any] = read_json(CURVES, UserError).value if CURVES.exists() else {}
     for run in runs:
         summary, curve = (read_json(run / name, UserError).value for name in ("summary.json", "curve.json"))

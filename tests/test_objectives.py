@@ -127,7 +127,11 @@ def test_another_seed_plays_other_games(objectives: Objectives, folder: Path) ->
         ("games: 40", "games: 30", "tables[1].games: found 30, expected at least 40, 20 deals"),
         ("measure: lead", "measure: luck", "aims[5].measure: found 'luck', expected one of effects, seats"),
         ("at_most: 2, weight: 3", "weight: 3", "aims[0]: found"),
-        ("at_most: 2, weight: 3", "at_least: 1, at_most: 2", "aims[0].at_least: found 1, expected no such key"),
+        (
+            "at_most: 2, weight: 3",
+            "at_least: 1, at_most: 2",
+            "aims[0].at_least: found 1, expected no lower bound for effects",
+        ),
         ("at_most: 2, weight: 3", "at_most: -2", "aims[0].at_most: found -2, expected a number from 0 to 100"),
         ("at_least: 5, at_most: 12", "at_least: 15, at_most: 12", "aims[4].at_least: found 15, expected at most 12"),
         ("[random, greedy], at_least", "[random, random], at_least", "aims[6].players: found"),
@@ -140,6 +144,7 @@ def test_another_seed_plays_other_games(objectives: Objectives, folder: Path) ->
         ("at_most: 2, weight: 3", "at_most: 2, matchups: [graded]", "aims[0].matchups[0]: found 'graded', expected"),
         ("game: helsinki, num_players: 2}, games: 40", "players: 2}, games: 40", "players"),
         ("seed: 5", "seed: -5", "seed: found -5"),
+        ("2}, games: 40", "2, components: default}, games: 40", "tables[1].game.components: found them"),
     ],
 )
 def test_wrong_files_are_explained(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -311,9 +311,9 @@ def test_a_game_is_judged_as_the_analysis_does_it(server: Server) -> None:
     found = evaluate(server, name, "net")
     assert (found["state"], found["done"], found["total"]) == ("done", len(record.decisions), len(record.decisions))
     judgement, title = analyze(record, "net").judgement, server.ask("GET", f"/api/records/{name}")[1]["title"]
-    told = dict(found["judgement"])
-    assert len(told.pop("why")) == len(record.decisions)
-    assert told == judgement.to_dict(record)
+    reasons = found["judgement"].pop("why")
+    assert len(reasons) == len(record.decisions)
+    assert found["judgement"] == judgement.to_dict(record)
     assert server.ask("GET", f"/api/records/{name}/page?evaluator=net")[1] == page(record, judgement, title=title)
     assert server.ask("GET", f"/api/records/{name}/page")[1] == page(record, title=title)
 

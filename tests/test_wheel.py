@@ -195,7 +195,7 @@ def test_the_wheel_names_the_wheel_where_an_extra_is_missing(installed: Path, tm
     done = start(installed / "helsinki", "play", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert " is missing; the extra 'play' provides it: " in done.stderr
-    assert done.stderr.endswith(f"{installed / 'python'} -m pip install \"helsinki-env[play]\"\n"), "not activated"
+    assert done.stderr.endswith(f'{installed / "python"} -m pip install "helsinki-env[play]"\n'), "not activated"
 
 
 @pytest.mark.nightly

@@ -390,7 +390,7 @@ def score(
 ) -> int:
     """Score a component file against the aims of a designer. A lower score is better, and 0 meets all aims.
 
-    Games are kept in OUT, so an interrupted command is resumed and a repeated one plays nothing.
+    All games are saved in OUT. Running the same command again resumes an interrupted run, or reuses finished games.
 
     With --serve, the command reads requests from the standard input, one JSON object per line, and writes an answer to
     each, so that any optimizer can use it: {"components": NAME, PATH or CONTENT, "seed": SEED} is answered by {"score":

@@ -34,6 +34,7 @@ from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, plan_from_dict
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.balance.denied import denied_items
 from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
+from helsinki_env.evaluation.balance.sensitivity import read_matchup
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
 from helsinki_env.utils.files import atomic_write
@@ -205,7 +206,7 @@ class Objectives:
         """
         data = read_yaml(find_yaml(name_or_path, "objectives", ObjectivesError), ObjectivesError)
         data.mapping(("seed", "tables", "aims"))
-        tables = tuple(_table(entry) for entry in data["tables"].entries("at least one matchup", least=1))
+        tables = tuple(read_matchup(entry) for entry in data["tables"].entries("at least one matchup", least=1))
         seed = data["seed"].integer(0)
         plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
         for entry, plan in zip(data["tables"].entries("matchups"), plans, strict=True):
@@ -235,8 +236,8 @@ class Objectives:
     ) -> Score:
         """Play the matchups with a component file and return its score.
 
-        The games are kept in the folder, so scoring the same components again plays nothing, and an interrupted call is
-        resumed. The same components and seed always have the same score.
+        All games are saved in the folder. Another call with the same components and seed resumes an interrupted one, or
+        reuses its games, and returns the same score.
 
         Args:
             components: name or path of a component file, or its content; None for the default of the game.
@@ -304,13 +305,6 @@ def _without_group(games: MatchupGames, group: int) -> MatchupGames:
     return replace(games, **{name: c[keep] for name, c in columns.items() if isinstance(c, np.ndarray)})
 
 
-def _table(entry: Node) -> Mapping[str, Any]:
-    table: dict[str, Any] = entry.mapping().value
-    entry["name"].text("the name of the matchup")
-    entry["game"].mapping()
-    return table
-
-
 def _read_aim(data: Node, plans: Sequence[MatchupPlan]) -> Aim:
     data.mapping(("measure", "at_least", "at_most", "weight", "players", "matchups"))
     measure = data["measure"].choice(tuple(MEASURES))
@@ -322,7 +316,7 @@ def _read_aim(data: Node, plans: Sequence[MatchupPlan]) -> Aim:
     )
     if measure in _DEVIATIONS:
         if data["at_least"].is_present:
-            data["at_least"].fail(f"no such key, because {measure} are deviations and at_most bounds both directions")
+            data["at_least"].fail(f"no lower bound for {measure}; at_most limits deviations in both directions")
         data["at_most"].number(0, 100)
         low = -high
     if low > high:

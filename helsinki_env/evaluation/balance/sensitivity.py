@@ -88,7 +88,7 @@ class SensitivityConfig:
         names = [item.text("a component file") for item in data["alternatives"].entries("component files", least=1)]
         if len(set(names)) < len(names):
             data["alternatives"].fail("each file once")
-        tables = tuple(_table(entry) for entry in data["tables"].entries("at least one matchup", least=1))
+        tables = tuple(read_matchup(entry) for entry in data["tables"].entries("at least one matchup", least=1))
         found = cls(
             name=Path(name_or_path).stem,
             seed=data["seed"].integer(0),
@@ -115,8 +115,8 @@ class SensitivityConfig:
         return plan_from_dict({"seed": self.seed, "tables": tables})
 
 
-def _table(entry: Node) -> Mapping[str, Any]:
-    """Return a matchup of the file. Its game must not set components."""
+def read_matchup(entry: Node) -> Mapping[str, Any]:
+    """Return a matchup of a file. Its game must not set components, because the caller does."""
     table: dict[str, Any] = entry.mapping().value
     entry["name"].text("the name of the matchup")
     if "components" in entry["game"].mapping().value:
