@@ -125,7 +125,7 @@ def test_another_seed_plays_other_games(objectives: Objectives, folder: Path) ->
     ("old", "new", "message"),
     [
         ("games: 40", "games: 30", "tables[1].games: found 30, expected at least 40, 20 deals"),
-        ("measure: lead", "measure: luck", "aims[5].measure: found 'luck', expected one of effects, seats"),
+        ("measure: lead", "measure: luck", "aims[5].measure: found 'luck', expected one of effects, level, seats"),
         ("at_most: 2, weight: 3", "weight: 3", "aims[0]: found"),
         (
             "at_most: 2, weight: 3",

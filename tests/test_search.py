@@ -1,196 +1,301 @@
-"""The search players: legal, reproducible from their random keys, and better than their guide."""
+"""Searches for changes of the components, with simulated measurements and with games that are really played."""
 
 from __future__ import annotations
 
-import random
-import re
+import json
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+import yaml
 
 from helsinki_env import HelsinkiConfig
-from helsinki_env.agents.base import choose_action, init_streams, next_keys
-from helsinki_env.agents.heuristic_api import MonteCarloSettings
-from helsinki_env.agents.registry import PlayerError, make_player
-from helsinki_env.agents.search.player import FlatPlayer, TreePlayer
-from helsinki_env.agents.search.tree import NODE
-from helsinki_env.agents.search.tree import _decided as decided
-from helsinki_env.agents.search.workspace import WorkspacePool
-from helsinki_env.engine.determinization import DeterminizationError
-from helsinki_env.engine.kernel import JIT
-from helsinki_env.evaluation.match import play_match
-from helsinki_env.games.helsinki.observation import SEAT_FACTS, unpack
-from tests.support import positions
-from tests.support.endings import ENDINGS
-from tests.support.wide import wide_components
-from tests.test_heuristic import KINDS
-from tests.test_restore import built_games, dealt_games, observed
+from helsinki_env.data import UserError
+from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
+from helsinki_env.evaluation.balance.objectives import GROUPS, MeasurementName, Measurements
+from helsinki_env.evaluation.balance.search import (
+    Measure,
+    SearchConfig,
+    SearchResult,
+    Variant,
+    count_changes,
+    measure_by_playing,
+    search,
+)
+from helsinki_env.evaluation.balance.search_report import search_report_files, search_results
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
+from tests.support.killed import killed_while_it_plays
 
-pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
-KINDS_OF_SEARCH = ("mc", "ismcts")
+Array = npt.NDArray[np.float64]
+OBJECTIVES = """
+seed: 5
+tables:
+  - {name: two, game: {game: helsinki, num_players: 2}, games: 80, players: [heuristic], boards: {denied: [0, 9]}}
+aims:
+  - {measure: effects, at_most: 1, weight: 2}
+  - {measure: rounds, at_least: 14, at_most: 18}
+"""
+SEARCH = """
+objectives: OBJECTIVES
+changes:
+  actions.two_points.strength: [1, 3]
+  actions.two_points.cost: [0, 2]
+  actions.two_wild_tiles.cost: [0, 2]
+  actions.extra_card.cost: [0]
+  actions.move_back.cost: [0]
+  actions.one_card_fewer.cost: [0, 2]
+  superstructures: [24, 36]
+  tiles.wild: [8, 16]
+most: 2
+games: {search: 1, test: 20}
+variants: {random: 16, rounds: 3, in_each_round: 4}
+"""
+NAMES = [
+    *(MeasurementName(0, "two", f"effect of {action}") for action in BOARD_ACTIONS),
+    MeasurementName(1, "two", "rounds"),
+]
+#: Standard errors of the measurements in the games of one variant, about those of 600 real games.
+NOISE = np.array([3.0] * len(BOARD_ACTIONS) + [0.3])
 
 
-def words(count: int, seed: int = 0) -> np.ndarray:
-    return next_keys(init_streams(seed, np.arange(count), 0))
+def written(folder: Path, old: str = "", new: str = "") -> Path:
+    """Write the objectives and the search, with one text replaced, and return the path of the search."""
+    (folder / "objectives.yaml").write_text(OBJECTIVES)
+    file = folder / "mine.yaml"
+    text = SEARCH.replace("OBJECTIVES", str(folder / "objectives.yaml"))
+    assert old in text
+    file.write_text(text.replace(old, new) if old else text)
+    return file
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
-@pytest.mark.parametrize("components", positions.EACH_LAYOUT)
-@pytest.mark.parametrize("budget", [1, 3])
-def test_every_decision_is_legal(kind: str, components: str, budget: int) -> None:
-    rng = random.Random(budget)
-    games = [*dealt_games(6, components), *built_games(200, components)]
-    _, observation, mask = observed(rng.sample(games, 1500))
-    actions = make_player(f"{kind}:{budget}", HelsinkiConfig(components=components)).act(
-        observation, mask, words(len(mask), budget)
-    )
-    assert mask[np.arange(len(mask)), actions].all()
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> SearchConfig:
+    return SearchConfig.from_yaml(written(tmp_path_factory.mktemp("search")))
+
+
+def with_seed(config: SearchConfig, seed: int) -> SearchConfig:
+    return replace(config, objectives=replace(config.objectives, seed=seed))
+
+
+def simulated(truth: Callable[[Variant], Array], parts: list[str] | None = None) -> Measure:
+    """Return a function that measures variants without games: the truth with normal noise."""
+
+    def measure(part: str, variants: Sequence[Variant], seed: int, share: float) -> list[Measurements]:
+        if parts is not None:
+            parts.append(part)
+        found: list[Measurements] = []
+        for variant in variants:
+            generator = np.random.default_rng([seed, zlib.crc32(str(variant).encode()), len(found)])
+            noise = NOISE * np.sqrt(GROUPS / share)
+            groups = truth(variant) + noise * generator.standard_normal((GROUPS, len(NAMES)))
+            without = (groups.sum(axis=0) - groups) / (GROUPS - 1)
+            found.append(Measurements(NAMES, np.concatenate([groups.mean(axis=0)[None], without]), round(80 * share)))
+        return found
+
+    return measure
+
+
+def alike(_: Variant) -> Array:
+    """Meet all aims with any changes."""
+    return np.array([0.0] * len(BOARD_ACTIONS) + [16.0])
+
+
+def too_strong(config: SearchConfig) -> Callable[[Variant], Array]:
+    """Let 'two points' be 12 points too strong unless it costs 2, which also shortens the game a little."""
+    cost = [parameter.key for parameter in config.parameters].index("actions.two_points.cost")
+
+    def truth(variant: Variant) -> Array:
+        values = alike(variant)
+        values[14] = 0.0 if variant[cost] == 2 else 14.0 if variant[cost] == 1 else 12.0
+        values[:15] -= values[:15].mean()
+        values[15] -= 0.2 * count_changes(variant)
+        return values
+
+    return truth
+
+
+def found_by(config: SearchConfig, truth: Callable[[Variant], Array]) -> SearchResult:
+    return search(config, simulated(truth), lambda variant: True)
+
+
+def test_a_search_finds_the_change_that_corrects_a_strong_action(config: SearchConfig) -> None:
+    result = found_by(config, too_strong(config))
+    assert result.proposal is not None
+    assert "actions.two_points.cost: 2" in config.describe(result.proposal.variant)
+    assert result.proposal.low > 0
+    assert result.proposal.score < result.tested[0].score
+    gains = dict(zip(config.changes, result.changes, strict=True))
+    best = max(gains, key=lambda change: gains[change][0])
+    assert config.describe(config.change(config.unchanged, *best)) == "actions.two_points.cost: 2"
+
+
+def test_a_search_proposes_nothing_for_a_game_that_meets_all_aims(config: SearchConfig) -> None:
+    assert [found_by(with_seed(config, 100 * seed), alike).proposal for seed in range(5)] == [None] * 5
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
-def test_a_wide_component_file(kind: str, tmp_path: Path) -> None:
-    components = wide_components(tmp_path)
-    _, observation, mask = observed(list(dealt_games(1, components)))
-    actions = make_player(f"{kind}:2", HelsinkiConfig(components=components)).act(observation, mask, words(len(mask)))
-    assert mask[np.arange(len(mask)), actions].all()
+def test_intervals_of_improvements_hold_and_few_searches_err(config: SearchConfig) -> None:
+    wrong, held, found = 0, 0, 0
+    truth, noise = too_strong(config), np.random.default_rng(0)
+
+    @cache
+    def expected(variant: Variant) -> float:
+        """Return the expected score in the final test; noise adds to the score of a game that meets its aims."""
+        values = truth(variant) + NOISE / np.sqrt(config.test) * noise.standard_normal((20000, len(NAMES)))
+        return float(config.objectives.penalties(NAMES, values).mean())
+
+    for seed in range(200):
+        wrong += found_by(with_seed(config, 100 * seed), alike).proposal is not None
+        result = found_by(with_seed(config, 100 * seed), truth)
+        before = expected(config.unchanged)
+        held += all(one.low <= before - expected(one.variant) <= one.high for one in result.tested[1:])
+        found += result.proposal is not None and before - expected(result.proposal.variant) > 1
+    print(f"of 200 searches: {wrong} wrong proposals, intervals held in {held}, change found in {found}")
+    assert wrong <= 15  # 5% in expectation; more than 15 with probability 5%
+    assert held >= 183
+    assert found == 200
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
-def test_random_numbers_decide_and_nothing_else(kind: str) -> None:
-    _, observation, mask = observed(list(dealt_games(2, "default")))
-    one = make_player(f"{kind}:4").act(observation, mask, words(len(mask)))
-    again = make_player(f"{kind}:4").act(observation, mask, words(len(mask)))
-    np.testing.assert_array_equal(again, one)
-    assert (make_player(f"{kind}:4").act(observation, mask, words(len(mask), seed=1)) != one).any()
-    assert (make_player(f"{kind}:8").act(observation, mask, words(len(mask))) != one).any()
+def test_the_search_plays_its_parts_in_order_with_other_deals(config: SearchConfig) -> None:
+    parts: list[str] = []
+    seeds: list[int] = []
+    inner = simulated(alike, parts)
+
+    def measure(part: str, variants: Sequence[Variant], seed: int, share: float) -> list[Measurements]:
+        seeds.append(seed)
+        assert share == (20 if part == "test" else 1)
+        assert all(count_changes(one) <= config.most for one in variants) or part == "random"
+        return inner(part, variants, seed, share)
+
+    result = search(config, measure, lambda variant: True)
+    assert parts == ["random", "round-1", "round-2", "round-3", "test"]
+    assert len({*seeds, config.objectives.seed}) == 6
+    assert result.played[0].variant == config.unchanged
+    assert result.games == 80 * len(result.played) + 1600 * len(result.tested)
 
 
-def test_settings_change_decisions() -> None:
-    _, observation, mask = observed(list(dealt_games(3, "default")))
-    for player in (FlatPlayer, TreePlayer):
-        usual = player(8).act(observation, mask, words(len(mask)))
-        assert (
-            player(8, settings=MonteCarloSettings(turns=1.0)).act(observation, mask, words(len(mask))) != usual
-        ).any()
+def test_all_parameters_change_equally_often_in_random_variants(config: SearchConfig) -> None:
+    variants = np.array(config.random_variants(np.random.default_rng(1)))
+    assert variants.shape == (16, 8)
+    assert set((variants > 0).sum(axis=0)) == {8}
+    for column, parameter in zip(variants.T, config.parameters, strict=True):
+        assert {(column == n).sum() for n in range(1, len(parameter.values) + 1)} == {8 // len(parameter.values)}
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
-def test_what_is_forced_needs_no_search(kind: str) -> None:
-    """These searches would take hours."""
-    forced = [game for game in built_games(300, "default") if len(game.legal_actions()) == 1]
-    assert len(forced) > 100
-    _, observation, mask = observed(forced)
-    actions = make_player(f"{kind}:1000000").act(observation, mask, words(len(mask)))
-    np.testing.assert_array_equal(actions, mask.argmax(axis=1))
+def test_invalid_combinations_are_not_played(config: SearchConfig) -> None:
+    def measure(part: str, variants: Sequence[Variant], seed: int, share: float) -> list[Measurements]:
+        assert all(variant[0] == 0 for variant in variants)
+        return simulated(too_strong(config))(part, variants, seed, share)
+
+    search(config, measure, lambda variant: variant[0] == 0)
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
-@pytest.mark.parametrize("name", ENDINGS)
-def test_what_is_plain_to_see_in_the_last_turn_is_done(kind: str, name: str) -> None:
-    game, points = ENDINGS[name]()
-    player, word = make_player(f"{kind}:32", game.config), 0
-    while not game.done:
-        game.step(choose_action(player, game, word))
-        word += 1
-    assert game.scores()[-1] == points
+def test_neighbors_have_one_other_change(config: SearchConfig) -> None:
+    alone = config.neighbors(config.unchanged)
+    assert len(alone) == len(config.changes) == 14
+    assert all(count_changes(one) == 1 for one in alone)
+    full = config.change(config.change(config.unchanged, 0, 1), 4, 1)
+    near = config.neighbors(full)
+    assert full not in near
+    assert all(count_changes(one) <= 2 for one in near)
+    assert all(sum(a != b for a, b in zip(one, full, strict=True)) <= 2 for one in near)
+    assert config.change(config.change(config.unchanged, 0, 2), 4, 1) in near
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
-@pytest.mark.parametrize("budget", ["", "0", "x", "-3", "1.5", "1000001", "٣", " 8", "8:2"])
-def test_budgets_that_are_none(kind: str, budget: str) -> None:
-    message = f"player '{kind}:{budget}': found the budget '{budget}', expected a whole number from 1 to 1,000,000"
-    with pytest.raises(PlayerError, match=re.escape(message)) as raised:
-        make_player(f"{kind}:{budget}")
-    assert str(raised.value).endswith(f"such as {kind}:200")
-
-
-def test_a_name_without_a_budget() -> None:
-    for kind in KINDS_OF_SEARCH:
-        with pytest.raises(PlayerError, match=f"found the budget '', .* such as {kind}:200"):
-            make_player(kind)
-
-
-@pytest.mark.parametrize("name", ["mc:4", "ismcts:4", "net", "net+search:4"])
-def test_an_observation_of_no_game_is_no_guide(name: str) -> None:
-    """More cards of a type than exist: determinization reports that no deal fits."""
-    games = [game for game in dealt_games(1, "default") if len(game.legal_actions()) > 1]
-    _, observation, mask = observed(games[:20])
-    player = make_player(name)
-    player.act(observation, mask, words(len(mask)))
-    for piece in unpack(observation)["hand"], unpack(observation)["seats"][:, 0, SEAT_FACTS.index("hand_size")]:
-        piece[10, ...] += 9
-    with pytest.raises(DeterminizationError, match="found no deal that fits what the seat to move knows"):
-        player.act(observation, mask, words(len(mask)))
-
-
-@pytest.mark.parametrize(("gain", "over"), [(5.9, True), (6.0, False), (100.0, False)])
-def test_a_search_is_over_when_the_second_can_no_longer_catch_up(gain: float, over: bool) -> None:
-    nodes = np.zeros(4, NODE)
-    nodes["visits"] = [16, 4, 10, 2]
-    nodes["child"][0], nodes["sibling"][1:3] = 1, [2, 3]
-    assert decided(nodes, gain) == over
-
-
-def test_a_search_that_waits_for_certainty_mostly_decides_alike() -> None:
-    _, observation, mask = observed(list(dealt_games(2, "default")))
-    sure = TreePlayer(40, settings=MonteCarloSettings(catch_up=1.0)).act(observation, mask, words(len(mask)))
-    usual = TreePlayer(40).act(observation, mask, words(len(mask)))
-    assert 0 < (usual != sure).sum() < 0.1 * len(mask)
-
-
-@pytest.mark.parametrize("player", [FlatPlayer, TreePlayer])
-def test_no_budget_at_all(player: type[FlatPlayer] | type[TreePlayer]) -> None:
-    with pytest.raises(ValueError, match="budget: found 0, expected at least 1 simulation"):
-        player(0)
-    assert player(5).name in ("mc:5", "ismcts:5")
-
-
-# matches
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("players", "config"),
-    [(["heuristic", "mc:4"], KINDS[0]), (["ismcts:4", "heuristic", "mc:4"], KINDS[1])],
-    ids=["two", "three"],
-)
-def test_games_are_the_same_for_any_number_of_threads(players: list[str], config: HelsinkiConfig) -> None:
-    one, two, three = (
-        play_match(players, config, games=12, seed=4, threads=threads, batch=batch)
-        for threads, batch in ((1, 2048), (2, 2048), (3, 3))
+def test_content_has_the_changes(config: SearchConfig, tmp_path: Path) -> None:
+    variant = config.change(config.change(config.unchanged, 0, 2), 6, 1)
+    assert config.describe(variant) == "actions.two_points.strength: 3, superstructures: 24"
+    content = config.content(variant)
+    assert content == {"base": "default", "actions": {"two_points": {"strength": 3}}, "superstructures": 24}
+    assert config.content(config.unchanged) == "default"
+    other = replace(config, components="fewer_superstructures")
+    content = other.content(variant)
+    assert not isinstance(content, str)
+    assert content["superstructures"] == 24
+    assert (
+        content["cards"] == yaml.safe_load(Path("configs/components/fewer_superstructures.yaml").read_text())["cards"]
     )
-    records = [record.to_json() for record in one.records()]
-    assert [record.to_json() for record in two.records()] == records
-    assert [record.to_json() for record in three.records()] == records
+    assert other.is_valid(variant, tmp_path)
 
 
-# strength
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("strength: [1, 3]", "strength: [1, 2]", "changes.actions.two_points.strength[1]: found 2, expected a value"),
+        ("strength: [1, 3]", "strength: [1, 99]", "two_points.strength: found 99"),
+        ("strength: [1, 3]", "strength: []", "changes.actions.two_points.strength: found"),
+        ("superstructures: [24, 36]", "superstructure: [24, 36]", "superstructure"),
+        ("most: 2", "most: 0", "most: found 0"),
+        ("most: 2", "least: 2", "least: no such key"),
+        ("random: 16", "random: 1", "variants.random: found 1"),
+        ("search: 1", "search: 0", "games.search: found 0"),
+        ("in_each_round: 4", "in_each_round: x", "variants.in_each_round: found 'x'"),
+    ],
+)
+def test_wrong_files_are_explained(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
+        SearchConfig.from_yaml(written(tmp_path, old, new))
+    assert message in str(error.value)
+    assert "mine.yaml" in str(error.value)
+
+
+def test_the_bundled_search_is_valid() -> None:
+    found = SearchConfig.from_yaml("standard")
+    assert len(found.parameters) == 25
+    assert found.objectives_name == "standard"
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("player", "least"), [("mc:16", 55), ("ismcts:16", 60)])
-def test_search_beats_what_guides_it(player: str, least: int) -> None:
-    """Binomial: one that wins 70 % (mc) or 79 % (ismcts) of its games fails with probability 5e-4 and 5e-6, one that is
-    no better than the heuristic passes with 0.18 and 0.03. They win more than those 70 and 79 %.
-    """
-    won = play_match([player, "heuristic"], games=100, seed=3).result(0)
-    assert won.games == 100
-    assert won.share * 100 >= least
+def test_played_searches_reuse_their_games_and_write_a_report(tmp_path: Path) -> None:
+    file = written(tmp_path, "random: 16, rounds: 3, in_each_round: 4", "random: 4, rounds: 1, in_each_round: 2")
+    config = replace(SearchConfig.from_yaml(file), test=1.0)
+    played: list[str] = []
+
+    def play(part: str, plan: object) -> None:
+        run_arena(plan, tmp_path / "run" / part, processes=1, progress=lambda games: played.append(part))  # type: ignore[arg-type]
+
+    def run() -> SearchResult:
+        measure = measure_by_playing(config, tmp_path / "run", play)
+        return search(config, measure, partial(config.is_valid, folder=tmp_path / "run"))
+
+    with reuse_workers():
+        result = run()
+        assert set(played) == {"random", "round-1", "test"}
+        played.clear()
+        assert run() == result
+    assert played == []
+    proposed = replace(result, proposal=result.tested[1])
+    files = search_report_files(
+        config, proposed, search_results(config, proposed, {"environment": "", "package": "", "command": ""})
+    )
+    (tmp_path / "proposal.yaml").write_bytes(files[Path("proposal.yaml")])
+    assert config.is_valid(result.tested[1].variant, tmp_path)
+    assert HelsinkiConfig(components=str(tmp_path / "proposal.yaml")).digest != HelsinkiConfig().digest
+    page = files[Path("search.md")].decode()
+    assert config.describe(result.tested[1].variant).split(":")[0] in page.replace("\\", "")
+    data = json.loads(files[Path("search.json")])
+    assert len(data["measurements"]) == 16
+    assert len(data["played"]) == len(result.played)
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
-def test_boards_that_are_found_again_are_what_they_were(kind: str) -> None:
-    """With views for boards that have come up before, and without any, every decision is the same."""
-    make: type[FlatPlayer] | type[TreePlayer] = FlatPlayer if kind == "mc" else TreePlayer
-    finding, fresh = make(40), make(40)
-    fresh._workspaces = WorkspacePool(fresh.config, fresh.weights, boards=0)
-    with finding._workspaces.borrow() as known, fresh._workspaces.borrow() as blank:
-        assert len(known.views) > len(blank.views)
-    _, observation, mask = observed(random.Random(1).sample(list(dealt_games(6, "default")), 60))
-    given = observation, mask, words(len(mask))
-    decisions = fresh.act(*given).tolist()
-    assert finding.act(*given).tolist() == decisions
-    assert finding.act(*given).tolist() == decisions  # once more, on the desk that was used
+@pytest.mark.thorough
+def test_a_killed_search_is_resumed_with_the_same_result(tmp_path: Path) -> None:
+    file = written(tmp_path, "random: 16, rounds: 3, in_each_round: 4", "random: 4, rounds: 1, in_each_round: 2")
+    command = ["balance", "search", str(file), "--out"]
+    killed_while_it_plays([*command, str(tmp_path / "other")], tmp_path / "other" / "round-1")
+    for name in ("one", "other"):
+        words = [sys.executable, "-m", "helsinki_env.cli.main", *command, str(tmp_path / name), "--processes", "1"]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    one, other = (
+        {path.name: path.read_bytes() for path in (tmp_path / name / "report").rglob("*") if path.is_file()}
+        for name in ("one", "other")
+    )
+    assert one.keys() == other.keys()
+    assert all(text.replace(b"/one", b"/other") == other[name] for name, text in one.items())

@@ -53,11 +53,11 @@ def _with_base(data: Node) -> Node:
     if base["base"].is_present:
         data["base"].fail("a component file without a base")
     changes = {key: value for key, value in data.value.items() if key not in ("base", "fact", "reason")}
-    data.value = _merged(base.mapping().value, changes)
+    data.value = merge_mappings(base.mapping().value, changes)
     return data
 
 
-def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def merge_mappings(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     """Return a mapping with changes applied. Nested mappings are merged recursively, and null removes a key."""
     merged = dict(base)
     for key, value in changes.items():
@@ -65,7 +65,7 @@ def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
             merged.pop(key, None)
         else:
             both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-            merged[key] = _merged(merged[key], value) if both else value
+            merged[key] = merge_mappings(merged[key], value) if both else value
     return merged
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -414,6 +413,7 @@ def score(
     with requires_extra(workers.extra):
         from helsinki_env.evaluation.arena.run import reuse_workers
         from helsinki_env.evaluation.balance.objectives import Objectives
+        from helsinki_env.evaluation.balance.search_report import farthest, wanted_text
     asked = Objectives.from_yaml(objectives, trust=trust)
     matchups = asked.plan(None if serve else components, out).tables
     for matchup in matchups:
@@ -429,13 +429,18 @@ def score(
     )
     table = results_table(("aim", "matchup", "measured", "wanted", "missed"), "aim", "Farthest from each aim")
     for number, aim in enumerate(asked.aims):
-        wanted = " to ".join(f"{bound:g}" if isfinite(bound) else "any" for bound in (aim.low, aim.high))
         own = [one for one in found.measurements if one.aim == number]
         for name in dict.fromkeys(one.matchup for one in own):
             here = [one for one in own if one.matchup == name]
-            worst = max(here, key=lambda one: (one.distance, abs(one.value)))
+            worst = farthest(here)
             missed = f"{sum(one.distance > 0 for one in here)} of {len(here)}"
-            row = worst.name.replace("_", " "), name, f"{worst.value:.1f} ± {2 * worst.error:.1f}", wanted, missed
+            row = (
+                worst.name.replace("_", " "),
+                name,
+                f"{worst.value:.1f} ± {2 * worst.error:.1f}",
+                wanted_text(aim),
+                missed,
+            )
             table.add_row(*row)
     plain_console().print(table)
     plain_console().print(
@@ -459,6 +464,57 @@ def _serve_scores(objectives: Any, out: Path, workers: WorkerOptions) -> None:
         print(json.dumps(answer), flush=True)
 
 
+def search(
+    config: Annotated[str, tyro.conf.Positional] = "standard",
+    out: Path = Path("runs/search"),
+    workers: Workers = ALL_CORES,
+    trust: bool = False,
+) -> int:
+    """Search for changes of the components that bring a game closer to the aims of a designer.
+
+    The file lists values that may change in a component file of either game, and names an objectives file, which lists
+    matchups and aims. The command proposes a change only if a test on fresh deals shows that the score improves.
+
+    The report is written to OUT/report, along with the proposed component file. Running the same command again resumes
+    an interrupted search.
+
+    Example: helsinki balance search standard --out runs/search
+
+    Args:
+        config: search to run: a name in configs/search or the path to a YAML file.
+        out: folder for all games of the search.
+        workers: worker processes that play the games.
+        trust: allow code named in the objectives to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+    """
+    with requires_extra(workers.extra):
+        from helsinki_env.evaluation.arena.run import reuse_workers
+        from helsinki_env.evaluation.balance import search as searching
+        from helsinki_env.evaluation.balance import search_report
+    from helsinki_env.evaluation.arena.plan import environment_versions
+
+    asked = searching.SearchConfig.from_yaml(config, trust=trust)
+    matchups = asked.objectives.plan(asked.components, out).tables
+    for matchup in matchups:
+        check_players(matchup.players, matchup.config)
+    out_folder(out)
+    precompile_groups(groups_for({name for matchup in matchups for name in matchup.players}))
+    check_no_link(out / "report")
+    with reuse_workers():
+        measure = searching.measure_by_playing(asked, out, tournament_runner(out, workers))
+        result = searching.search(asked, measure, partial(asked.is_valid, folder=out))
+    provenance = {
+        "environment": environment_versions(matchups),
+        "package": helsinki_env.__version__,
+        "command": shlex.join(["helsinki", "balance", "search", config, "--out", str(out)]),
+    }
+    data = search_report.search_results(asked, result, provenance)
+    files = search_report.search_report_files(asked, result, data)
+    _write_report(out / "report", files, search_report.summary_sentences(asked, result))
+    proposed = f"; next: helsinki play --components {out}/report/{search_report.PROPOSAL}" if result.proposal else ""
+    plain_console().print(f"Wrote {out}/report{proposed}")
+    return 0
+
+
 main = {
     "run": run,
     "report": report,
@@ -467,6 +523,7 @@ main = {
     "retrain": retrain,
     "sensitivity": sensitivity,
     "score": score,
+    "search": search,
 }
 
 

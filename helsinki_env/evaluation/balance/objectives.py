@@ -20,7 +20,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,16 @@ from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = ["Measurement", "Objectives", "ObjectivesError", "Score"]
+__all__ = [
+    "GROUPS",
+    "Measurement",
+    "MeasurementName",
+    "Measurements",
+    "Objectives",
+    "ObjectivesError",
+    "Score",
+    "jackknife",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -72,6 +81,14 @@ class Aim:
     matchups: tuple[int, ...]
 
 
+class MeasurementName(NamedTuple):
+    """Index of the aim, name of the matchup, and name of the quantity, such as "effect of two_points"."""
+
+    aim: int
+    matchup: str
+    name: str
+
+
 @dataclass(frozen=True)
 class Measurement:
     """A measured quantity, and its distance from the bounds of an aim.
@@ -90,6 +107,21 @@ class Measurement:
     value: float
     error: float
     distance: float
+
+
+class Measurements(NamedTuple):
+    """The measurements of a component file.
+
+    Attributes:
+        names: names of the M measurements.
+        values: the measurements, float64 (1 + `GROUPS`, M). The first row has the values in all games; the others are
+            those without each group of deals, for `jackknife`.
+        games: number of games.
+    """
+
+    names: list[MeasurementName]
+    values: Array
+    games: int
 
 
 @dataclass(frozen=True)
@@ -114,10 +146,16 @@ class Score:
 # --- measures
 
 
-def _effects(games: MatchupGames, aim: Aim) -> dict[str, float]:
+def _power(games: MatchupGames) -> dict[str, float]:
     names, _, denied, _ = denied_items(games)
     power = estimate_win_effects(AblationGames(denied, games.places, games.deal)).power
-    return {f"effect of {name}": float(value) for name, value in zip(names, power - power.mean(), strict=True)}
+    return dict(zip(names, power.tolist(), strict=True))
+
+
+def _effects(games: MatchupGames, aim: Aim) -> dict[str, float]:
+    power = _power(games)
+    mean = np.mean(list(power.values()))
+    return {f"effect of {name}": float(value - mean) for name, value in power.items()}
 
 
 def _seats(games: MatchupGames, aim: Aim) -> dict[str, float]:
@@ -147,6 +185,7 @@ def _ahead(games: MatchupGames, aim: Aim) -> dict[str, float]:
 
 MEASURES: Mapping[str, Callable[[MatchupGames, Aim], dict[str, float]]] = {
     "effects": _effects,
+    "level": lambda games, aim: {"mean effect": float(np.mean(list(_power(games).values())))},
     "seats": _seats,
     "use": _use,
     "rounds": lambda games, aim: {"rounds": float(games.rounds.mean())},
@@ -157,6 +196,7 @@ MEASURES: Mapping[str, Callable[[MatchupGames, Aim], dict[str, float]]] = {
 """The measures by name:
 
 - effects: effect of each action or ability on the win rate, minus the mean effect, in percentage points;
+- level: mean effect of the actions or abilities on the win rate, in percentage points;
 - seats: win rate of each seat minus the chance level, in percentage points;
 - use: percentage of the seats with access to an action or ability that used it;
 - rounds: mean number of rounds; points: mean points of a seat; lead: mean points between first and second place;
@@ -167,7 +207,7 @@ _DEVIATIONS = ("effects", "seats")
 
 
 def _is_measurable(measure: str, plan: MatchupPlan, players: Sequence[str]) -> bool:
-    if measure == "effects":
+    if measure in ("effects", "level"):
         return any(design is not None for design in (plan.boards, plan.screen))
     if measure == "use":
         return spec_of(plan.config).used is not None
@@ -216,15 +256,45 @@ class Objectives:
         aims = tuple(_read_aim(entry, plans) for entry in data["aims"].entries("at least one aim", least=1))
         return cls(seed, tables, aims)
 
-    def plan(self, components: str | Mapping[str, Any] | None, folder: Path, seed: int | None = None) -> Plan:
+    def plan(
+        self,
+        components: str | Mapping[str, Any] | None,
+        folder: Path,
+        seed: int | None = None,
+    ) -> Plan:
         """Return the tournament that measures a component file; see `score`."""
-        if isinstance(components, Mapping):
-            components = str(_component_file(components, folder))
-        elif components is not None:
-            Node(components, ObjectivesError, "components").text("the name or content of a component file")
-        changed = {} if components is None else {"components": components}
-        tables = [{**table, "game": {**table["game"], **changed}} for table in self.matchups]
-        return plan_from_dict({"seed": self.seed if seed is None else seed, "tables": tables})
+        return self.joint_plan([components], folder, seed)
+
+    def joint_plan(
+        self,
+        files: Sequence[str | Mapping[str, Any] | None],
+        folder: Path,
+        seed: int | None = None,
+        share: float = 1.0,
+    ) -> Plan:
+        """Return a tournament that measures several component files with the same deals.
+
+        Args:
+            files: component files as for `score`. The matchups of each file follow those of the previous file.
+            folder: folder for component files that are given as content.
+            seed: seed of the games; default: that of the objectives.
+            share: number of games as a fraction of that of the objectives. At least `GROUPS` deals are played.
+        """
+        tables = []
+        for number, components in enumerate(files, 1):
+            if isinstance(components, Mapping):
+                components = str(_component_file(components, folder))
+            elif components is not None:
+                Node(components, ObjectivesError, "components").text("the name or content of a component file")
+            changed = {} if components is None else {"components": components}
+            for table in self.matchups:
+                name = table["name"] if len(files) == 1 else f"{table['name']} / {number}"
+                tables.append({**table, "name": name, "game": {**table["game"], **changed}})
+        plan = plan_from_dict({"seed": self.seed if seed is None else seed, "tables": tables})
+        if share == 1.0:
+            return plan
+        fewer = (replace(one, blocks=max(GROUPS, round(share * one.blocks))) for one in plan.tables)
+        return replace(plan, tables=tuple(fewer))
 
     def score(
         self,
@@ -257,43 +327,51 @@ class Objectives:
 
     def measure(self, games: Sequence[MatchupGames]) -> Score:
         """Return the score of games, given in the order of the matchups."""
-        names, whole = self._measured(games)
-        parts = [self._measured([_without_group(table, k) for table in games])[1] for k in range(GROUPS)]
-        distances, totals = self._penalties(names, np.array([whole, *parts]))
+        names, values, count = self.measurements(games)
+        totals, errors = self.penalties(names, values), jackknife(values[1:])
         return Score(
             value=float(totals[0]),
-            error=float(_jackknife(totals[1:])),
-            games=sum(len(table) for table in games),
+            error=float(jackknife(totals[1:])),
+            games=count,
             measurements=tuple(
                 Measurement(aim, matchup, name, float(value), float(error), float(distance))
                 for (aim, matchup, name), value, error, distance in zip(
-                    names, whole, _jackknife(np.array(parts)), distances[0], strict=True
+                    names, values[0], errors, self.distances(names, values)[0], strict=True
                 )
             ),
         )
 
-    def _measured(self, games: Sequence[MatchupGames]) -> tuple[list[tuple[int, str, str]], Array]:
-        """Return the aim, matchup and name of every measurement, and its value, (M,)."""
+    def measurements(self, games: Sequence[MatchupGames]) -> Measurements:
+        """Return the measurements of games, given in the order of the matchups."""
+        names, whole = self._measured(games)
+        parts = [self._measured([_without_group(table, k) for table in games])[1] for k in range(GROUPS)]
+        return Measurements(names, np.array([whole, *parts]), sum(len(table) for table in games))
+
+    def _measured(self, games: Sequence[MatchupGames]) -> tuple[list[MeasurementName], Array]:
         found = [
-            ((number, games[matchup].name, name), value)
+            (MeasurementName(number, self.matchups[matchup]["name"], name), value)
             for number, aim in enumerate(self.aims)
             for matchup in aim.matchups
             for name, value in MEASURES[aim.measure](games[matchup], aim).items()
         ]
         return [key for key, _ in found], np.array([value for _, value in found])
 
-    def _penalties(self, names: Sequence[tuple[int, str, str]], values: Array) -> tuple[Array, Array]:
-        """Return the distances from the bounds, (N, M), and the sums of all penalties, (N,), given values (N, M)."""
-        number = np.array([aim for aim, *_ in names])
-        low, high, weight = (
-            np.array([getattr(aim, key) for aim in self.aims])[number] for key in ("low", "high", "weight")
-        )
-        distances = np.maximum(0.0, np.maximum(low - values, values - high))
-        return distances, distances @ (weight / np.bincount(number)[number])
+    def distances(self, names: Sequence[MeasurementName], values: Array) -> Array:
+        """Return the distances of measurements, float64 (..., M), from the bounds of their aims."""
+        low, high = (np.array([getattr(self.aims[one.aim], key) for one in names]) for key in ("low", "high"))
+        distances: Array = np.maximum(0.0, np.maximum(low - values, values - high))
+        return distances
+
+    def penalties(self, names: Sequence[MeasurementName], values: Array) -> Array:
+        """Return the sums of all penalties, float64 (...), given measurements, float64 (..., M)."""
+        number = np.array([one.aim for one in names])
+        weight = np.array([aim.weight for aim in self.aims])[number]
+        sums: Array = self.distances(names, values) @ (weight / np.bincount(number)[number])
+        return sums
 
 
-def _jackknife(values: Array) -> Array:
-    """Return standard errors, given the values without each of N groups, (N, ...)."""
+def jackknife(values: Array) -> Array:
+    """Return standard errors, float64 (...), given the values without each of N groups, float64 (N, ...)."""
     errors: Array = np.sqrt((len(values) - 1) * values.var(axis=0))
     return errors
 
@@ -335,7 +413,9 @@ def _read_aim(data: Node, plans: Sequence[MatchupPlan]) -> Aim:
         chosen = data["matchups"].entries("at least one matchup", least=1)
         usable = [names.index(one.choice(known, "a matchup with this measure: ")) for one in chosen]
     if not usable:
-        need = {"effects": "boards or screen", "ahead": "both players"}.get(measure, "used actions")
+        need = {"effects": "boards or screen", "level": "boards or screen", "ahead": "both players"}.get(
+            measure, "used actions"
+        )
         data["measure"].fail(f"a measure of some matchup; this one needs a matchup with {need}")
     return Aim(measure, low, high, data.get("weight", 1.0).number(0, 1e9), players, tuple(usable))
 

@@ -1,0 +1,478 @@
+"""Search for changes of the components that bring a game closer to the aims of a designer.
+
+A search file lists the values that may change, and names an objectives file
+(`helsinki_env.evaluation.balance.objectives`). A *variant* is the component file with some changes.
+
+1. Variants with random changes are played. Each value changes equally often.
+2. A linear model predicts every measurement of the objectives from the changes. The effect of each change has a normal
+   prior, whose variance is estimated for each measurement from the games (MacKay 1992, "Bayesian interpolation", Neural
+   Computation 4).
+3. In each round, the model's effects are drawn several times from their posterior distribution. For each draw, the
+   variant with the best score and at most `most` changes is played (Thompson 1933, "On the likelihood that one unknown
+   probability exceeds another", Biometrika 25). The model is then fitted again.
+4. The finalists and the unchanged components are played on fresh deals. A finalist is proposed only if the interval of
+   its improvement lies above 0. The intervals hold simultaneously for all finalists (Bonferroni).
+
+The model predicts the measurements and not the score. Each measurement depends almost linearly on the changes, but the
+score does not, and most of its noise is an offset that all variants share. Estimates for finalists combine their own
+games with the model, weighted by their errors (Fay and Herriot 1979, "Estimates of income for small places", Journal of
+the American Statistical Association 74).
+
+Letters in shapes: N variants, P parameters, D changes (the alternative values of all parameters), M measurements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.data import UserError, digest_of, read_yaml
+from helsinki_env.engine.component_reader import merge_mappings
+from helsinki_env.evaluation.arena.load import load_run
+from helsinki_env.evaluation.arena.plan import Plan
+from helsinki_env.evaluation.balance.objectives import (
+    GROUPS,
+    MeasurementName,
+    Measurements,
+    Objectives,
+    jackknife,
+)
+from helsinki_env.evaluation.match_stats import student_quantile
+from helsinki_env.utils.yaml_files import find_yaml
+
+__all__ = [
+    "Measure",
+    "Parameter",
+    "Played",
+    "SearchConfig",
+    "SearchError",
+    "SearchResult",
+    "Tested",
+    "Variant",
+    "measure_by_playing",
+    "search",
+]
+
+Array = npt.NDArray[np.float64]
+Variant = tuple[int, ...]
+"""The number of the value of each parameter: 0 for no change, n for the n-th alternative value."""
+
+#: Mean number of changes in a random variant, and the maximum fraction of variants in which a parameter changes.
+_CHANGES, _FRACTION = 6, 0.5
+#: Ratios of the variance of the noise to that of the effects, from which the model chooses.
+_RATIOS = np.logspace(-2, 4, 25)
+#: Draws from the posterior distribution for each variant of a round; most of them have the same best variant later on.
+_DRAWS = 4
+
+
+class SearchError(UserError):
+    """Invalid search file. The message names the file, the key, the value found and the value expected."""
+
+
+class Parameter(NamedTuple):
+    """A value that may change: its keys in the component file, separated by dots, and its alternative values."""
+
+    key: str
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """Configuration of a search, see ``configs/search/standard.yaml``.
+
+    Attributes:
+        name: name of the search.
+        objectives_name: name or path of the objectives file.
+        objectives: the objectives.
+        components: name or path of the component file that is changed.
+        parameters: the values that may change.
+        most: maximum number of changes.
+        share: games of a variant in the search, as a fraction of those of the objectives.
+        random: number of variants with random changes.
+        rounds: number of rounds after them.
+        variants: number of variants in a round.
+        finalists: number of variants in the final test.
+        test: games of a variant in the final test, as a fraction of those of the objectives.
+    """
+
+    name: str
+    objectives_name: str
+    objectives: Objectives
+    components: str
+    parameters: tuple[Parameter, ...]
+    most: int
+    share: float
+    random: int
+    rounds: int
+    variants: int
+    finalists: int
+    test: float
+
+    @classmethod
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> SearchConfig:
+        """Read a search from a file, given its path or its name in ``configs/search``.
+
+        Args:
+            name_or_path: the file.
+            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
+
+        Raises:
+            SearchError: if the file is invalid; the message names the file, the key and both values.
+            ObjectivesError, ArenaError: if the objectives are invalid.
+            PlayerError: if the objectives name code and are not trusted.
+        """
+        path = find_yaml(name_or_path, "search", SearchError)
+        data = read_yaml(path, SearchError)
+        data.mapping(("objectives", "components", "changes", "most", "games", "variants"))
+        games = data["games"].mapping(("search", "test"))
+        variants = data["variants"].mapping(("random", "rounds", "in_each_round", "finalists"))
+        objectives_name = data["objectives"].text("an objectives file")
+        parameters = tuple(
+            Parameter(key, tuple(one.value for one in values.entries("alternative values", least=1)))
+            for key, values in data["changes"].items()
+        )
+        if not parameters:
+            data["changes"].fail("at least one value that may change")
+        found = cls(
+            name=path.stem,
+            objectives_name=objectives_name,
+            objectives=Objectives.from_yaml(objectives_name, trust=trust),
+            components=data.get("components", "default").text("a component file"),
+            parameters=parameters,
+            most=data.get("most", 4).integer(1),
+            share=games.get("search", 0.1).number(0, 1000, inside=True),
+            random=variants.get("random", 40).integer(4, 400),
+            rounds=variants.get("rounds", 5).integer(0, 100),
+            variants=variants.get("in_each_round", 8).integer(1, 100),
+            finalists=variants.get("finalists", 2).integer(1, 10),
+            test=games.get("test", 2.0).number(0, 1000, inside=True),
+        )
+        with TemporaryDirectory() as folder:
+            before = found._digest(found.unchanged, Path(folder))
+            for number, (key, values) in enumerate(data["changes"].items()):
+                for value, entry in enumerate(values.entries("alternative values"), 1):
+                    with entry.prefix_errors():
+                        digest = found._digest(found.change(found.unchanged, number, value), Path(folder))
+                    if digest == before:
+                        entry.fail(f"a value other than that of {found.components} for {key}")
+        return found
+
+    @property
+    def unchanged(self) -> Variant:
+        """The variant without changes."""
+        return (0,) * len(self.parameters)
+
+    def content(self, variant: Variant) -> str | Mapping[str, Any]:
+        """Return the component file of a variant: its content, or the name if nothing changes."""
+        changes: dict[str, Any] = {}
+        for parameter, number in zip(self.parameters, variant, strict=True):
+            if number:
+                *path, last = parameter.key.split(".")
+                inner = changes
+                for key in path:
+                    inner = inner.setdefault(key, {})
+                inner[last] = parameter.values[number - 1]
+        return merge_mappings(self._base, changes) if changes else self.components
+
+    @cached_property
+    def _base(self) -> dict[str, Any]:
+        data = read_yaml(find_yaml(self.components, "components", SearchError), SearchError).mapping()
+        if not data["base"].is_present:
+            return {"base": self.components}
+        return {key: value for key, value in data.value.items() if key not in ("fact", "reason")}
+
+    def describe(self, variant: Variant) -> str:
+        """Describe the changes of a variant, such as ``actions.two_points.cost: 2``."""
+        parts = [f"{self.parameters[i].key}: {self.parameters[i].values[n - 1]}" for i, n in enumerate(variant) if n]
+        return ", ".join(parts) or "no change"
+
+    def _digest(self, variant: Variant, folder: Path) -> str:
+        """Return the digest of the game with a variant; raise an error if its components are invalid."""
+        plan = self.objectives.joint_plan([self.content(variant)], folder)
+        return digest_of([table.config.digest for table in plan.tables])
+
+    def is_valid(self, variant: Variant, folder: Path) -> bool:
+        """Return whether the changes of a variant are valid together."""
+        try:
+            self._digest(variant, folder)
+        except UserError:
+            return False
+        return True
+
+    @staticmethod
+    def change(variant: Variant, parameter: int, value: int) -> Variant:
+        """Return the variant with another value of a parameter."""
+        return (*variant[:parameter], value, *variant[parameter + 1 :])
+
+    @cached_property
+    def changes(self) -> tuple[tuple[int, int], ...]:
+        """The D changes: parameter, number of its value."""
+        return tuple((i, n) for i, one in enumerate(self.parameters) for n in range(1, len(one.values) + 1))
+
+    def features(self, variants: Sequence[Variant]) -> Array:
+        """Return which changes each variant has, float64 (N, D)."""
+        index = np.array(self.changes)
+        features: Array = (np.array(variants)[:, index[:, 0]] == index[:, 1]).astype(np.float64)
+        return features
+
+    def neighbors(self, variant: Variant) -> list[Variant]:
+        """Return the variants that differ in one change, or in which one change replaces another."""
+        near = [self.change(variant, i, 0) for i, number in enumerate(variant) if number]
+        for base in (variant, *near) if count_changes(variant) == self.most else (variant,):
+            near += [self.change(base, i, n) for i, n in self.changes if base[i] != n]
+        near = [one for one in near if count_changes(one) <= self.most and one != variant]
+        return list(dict.fromkeys(near))
+
+    def random_variants(self, generator: np.random.Generator) -> list[Variant]:
+        """Return the random variants. All parameters change equally often, with all their values equally often."""
+        times = max(1, round(self.random * min(_FRACTION, _CHANGES / len(self.parameters))))
+        variants = np.zeros((self.random, len(self.parameters)), np.int64)
+        for column, parameter in enumerate(self.parameters):
+            values = np.resize(1 + generator.permutation(len(parameter.values)), times)
+            variants[generator.permutation(self.random)[:times], column] = values
+        return [tuple(row) for row in variants.tolist()]
+
+
+def count_changes(variant: Variant) -> int:
+    """Return the number of changes."""
+    return sum(number > 0 for number in variant)
+
+
+class Played(NamedTuple):
+    """A variant that was played in the search: the part, its score there, and its standard error."""
+
+    variant: Variant
+    part: str
+    score: float
+    error: float
+
+
+class Tested(NamedTuple):
+    """A variant in the final test.
+
+    Attributes:
+        variant: the variant.
+        score, error: its score and standard error.
+        gain, low, high: by how much its score is lower than that of the unchanged components, and the ends of the
+            simultaneous 95% interval. They refer to scores of this number of games.
+        values, errors: measurements and their standard errors, (M,).
+    """
+
+    variant: Variant
+    score: float
+    error: float
+    gain: float
+    low: float
+    high: float
+    values: tuple[float, ...]
+    errors: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """Result of a search.
+
+    Attributes:
+        names: names of the M measurements.
+        played: the variants of the search, in the order in which they were played.
+        changes: predicted reduction of the score by each change alone, with its standard error, in the order of
+            `SearchConfig.changes`.
+        tested: the unchanged components, then the finalists.
+        proposal: the finalist with the lowest score among those whose interval lies above 0, or None.
+        games: number of games in all parts.
+    """
+
+    names: tuple[MeasurementName, ...]
+    played: tuple[Played, ...]
+    changes: tuple[tuple[float, float], ...]
+    tested: tuple[Tested, ...]
+    proposal: Tested | None
+    games: int
+
+
+class MeasurementModel:
+    """Linear model of all measurements, fitted to the variants that were played."""
+
+    def __init__(self, config: SearchConfig) -> None:
+        self.config, self.names = config, list[MeasurementName]()
+        self.variants: list[Variant] = []
+        self._values: list[Array] = []
+        self._variances: list[Array] = []
+
+    def add(self, variant: Variant, found: Measurements) -> None:
+        """Add the measurements of a variant."""
+        self.names = found.names
+        self.variants.append(variant)
+        self._values.append(found.values[0])
+        self._variances.append(jackknife(found.values[1:]) ** 2)
+
+    def fit(self) -> None:
+        """Fit the model."""
+        features, values = self.config.features(self.variants), np.array(self._values)
+        self._features_mean, self._values_mean = features.mean(axis=0), values.mean(axis=0)
+        x, y = features - self._features_mean, values - self._values_mean
+        squares, self._basis = np.linalg.eigh(x.T @ x)
+        squares = np.clip(squares, 0.0, None)
+        moment = self._basis.T @ (x.T @ y)  # (D, M)
+        freedom = len(y) - 1
+        above = squares[:, None] + _RATIOS  # (D, ratios)
+        left = (y**2).sum(axis=0)[:, None] - np.einsum("dm,dr->mr", moment**2, 1 / above)  # (M, ratios)
+        noise = np.clip(left, 1e-12, None) / freedom
+        likelihood = -0.5 * (freedom * np.log(noise) + np.log(above / _RATIOS).sum(axis=0))
+        best = likelihood.argmax(axis=1)
+        noise = noise[np.arange(len(best)), best]
+        self._coefficients = moment / above[:, best]  # in the basis, (D, M)
+        self._spread = np.sqrt(noise / above[:, best])
+        self._measured = np.mean(self._variances, axis=0)  # variance of a measurement in the games of one variant
+        self._misfit = np.clip(noise - self._measured, 0.0, None)
+
+    def draw(self, generator: np.random.Generator | None = None) -> Callable[[Sequence[Variant]], Array]:
+        """Return a function from variants to predictions, float64 (N, M).
+
+        It uses a draw from the posterior distribution of the effects, or their means if there is no generator.
+        """
+        drawn = self._coefficients
+        if generator is not None:
+            drawn = drawn + self._spread * generator.standard_normal(drawn.shape)
+        effects = self._basis @ drawn
+        return lambda variants: self._values_mean + (self.config.features(variants) - self._features_mean) @ effects
+
+    def scores(self, predicted: Array) -> Array:
+        """Return the scores of predictions, float64 (N,)."""
+        return self.config.objectives.penalties(self.names, predicted)
+
+    def best(self, predict: Callable[[Sequence[Variant]], Array]) -> Variant:
+        """Return the variant with the lowest score among its neighbors, found by descent from the unchanged one."""
+        variant = self.config.unchanged
+        score = float(self.scores(predict([variant]))[0])
+        while True:
+            near = self.config.neighbors(variant)
+            scores = self.scores(predict(near))
+            lowest = int(scores.argmin())
+            if scores[lowest] >= score - 1e-9:
+                return variant
+            variant, score = near[lowest], float(scores[lowest])
+
+    def estimates(self, variants: Sequence[Variant]) -> Array:
+        """Return the scores of variants, float64 (N,), from their own games combined with the model."""
+        predicted = self.draw()(variants)
+        for row, variant in zip(predicted, variants, strict=True):
+            own = [values for one, values in zip(self.variants, self._values, strict=True) if one == variant]
+            if own:
+                weight = self._misfit / np.maximum(self._misfit + self._measured / len(own), 1e-12)
+                row += weight * (np.mean(own, axis=0) - row)
+        return self.scores(predicted)
+
+    def gains(self, generator: np.random.Generator) -> list[tuple[float, float]]:
+        """Return the predicted reduction of the score by each change alone, and its standard error."""
+        unchanged = self.config.unchanged
+        alone = [unchanged, *(self.config.change(unchanged, *change) for change in self.config.changes)]
+        drawn = np.array([self.scores(self.draw(generator)(alone)) for _ in range(200)])
+        gains = drawn[:, :1] - drawn[:, 1:]
+        return list(zip(gains.mean(axis=0).tolist(), gains.std(axis=0).tolist(), strict=True))
+
+
+Measure = Callable[[str, Sequence[Variant], int, float], list[Measurements]]
+"""Function that plays a part of the search: its name, the variants, the seed, and the fraction of the games."""
+
+
+def measure_by_playing(config: SearchConfig, folder: Path, play: Callable[[str, Plan], object]) -> Measure:
+    """Return a function that plays each part in a subfolder of `folder`.
+
+    Args:
+        config: the search.
+        folder: folder for all games. Finished games of an interrupted search are reused.
+        play: function that plays a plan in the subfolder with the given name; may raise ArenaError.
+    """
+
+    def measure(part: str, variants: Sequence[Variant], seed: int, share: float) -> list[Measurements]:
+        objectives = config.objectives
+        play(part, objectives.joint_plan([config.content(one) for one in variants], folder, seed, share))
+        tables, count = load_run(folder / part, whole=True), len(objectives.matchups)
+        return [objectives.measurements(tables[i : i + count]) for i in range(0, len(tables), count)]
+
+    return measure
+
+
+def search(config: SearchConfig, measure: Measure, is_valid: Callable[[Variant], bool]) -> SearchResult:
+    """Run the search described in the module docstring.
+
+    Args:
+        config: the search.
+        measure: function that plays the games of a part, see `measure_by_playing`.
+        is_valid: function that returns whether a variant is valid, such as `SearchConfig.is_valid` with a folder.
+    """
+    objectives, model = config.objectives, MeasurementModel(config)
+    generator = np.random.default_rng([objectives.seed, 1])
+    played: list[Played] = []
+    games = 0
+
+    def run(part: str, variants: Sequence[Variant], seed: int) -> None:
+        nonlocal games
+        for variant, found in zip(variants, measure(part, variants, objectives.seed + seed, config.share), strict=True):
+            model.add(variant, found)
+            totals = objectives.penalties(found.names, found.values)
+            played.append(Played(variant, part, float(totals[0]), float(jackknife(totals[1:]))))
+            games += found.games
+        model.fit()
+
+    run("random", [config.unchanged, *filter(is_valid, config.random_variants(generator))], 1)
+    for number in range(1, config.rounds + 1):
+        chosen: dict[Variant, None] = {}
+        for _ in range(_DRAWS * config.variants):
+            variant = model.best(model.draw(generator))
+            if len(chosen) < config.variants and (variant in chosen or is_valid(variant)):
+                chosen[variant] = None
+        run(f"round-{number}", list(chosen) or [config.unchanged], 1 + number)
+    finalists = _finalists(model, is_valid)
+    test = measure("test", [config.unchanged, *finalists], objectives.seed + config.rounds + 2, config.test)
+    tested = _test(config, finalists, test)
+    better = [one for one in tested if one.low > 0]
+    return SearchResult(
+        names=tuple(model.names),
+        played=tuple(played),
+        changes=tuple(model.gains(generator)),
+        tested=tuple(tested),
+        proposal=min(better, key=lambda one: one.score) if better else None,
+        games=games + sum(found.games for found in test),
+    )
+
+
+def _finalists(model: MeasurementModel, is_valid: Callable[[Variant], bool]) -> list[Variant]:
+    """Return the variants with the lowest estimated scores; with equal ones, those with fewer changes."""
+    config = model.config
+    known = dict.fromkeys([*model.variants, *filter(is_valid, [model.best(model.draw())])])
+    candidates = [one for one in known if 0 < count_changes(one) <= config.most]
+    if not candidates:
+        return []
+    changes = np.array([count_changes(one) for one in candidates])
+    order = np.lexsort((changes, np.round(model.estimates(candidates), 2)))
+    return [candidates[i] for i in order[: config.finalists]]
+
+
+def _test(config: SearchConfig, finalists: Sequence[Variant], found: Sequence[Measurements]) -> list[Tested]:
+    """Return the results of the final test, given the measurements of the unchanged components and the finalists."""
+    totals = np.array([config.objectives.penalties(one.names, one.values) for one in found])  # (N, 1 + GROUPS)
+    gains = totals[0] - totals
+    quantile = student_quantile(GROUPS, 1 - 0.05 / max(1, len(finalists)))
+    errors, half = jackknife(totals[:, 1:].T), quantile * jackknife(gains[:, 1:].T)
+    return [
+        Tested(
+            variant,
+            float(totals[i, 0]),
+            float(errors[i]),
+            float(gains[i, 0]),
+            float(gains[i, 0] - half[i]),
+            float(gains[i, 0] + half[i]),
+            tuple(one.values[0].tolist()),
+            tuple(jackknife(one.values[1:]).tolist()),
+        )
+        for i, (variant, one) in enumerate(zip((config.unchanged, *finalists), found, strict=True))
+    ]

@@ -1,0 +1,185 @@
+"""Report of a search: a Markdown page with a figure, a JSON file with all numbers, and the proposed component file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from helsinki_env.evaluation.balance.objectives import Aim, Measurement
+from helsinki_env.evaluation.balance.search import SearchConfig, SearchResult, Tested
+from helsinki_env.evaluation.figure_style import LINE_COLORS, figure_to_svg, label_panel, styled_figure
+from helsinki_env.utils.markdown import code_span, escape_markdown, markdown_table, printable
+
+__all__ = ["PROPOSAL", "farthest", "search_report_files", "search_results", "summary_sentences", "wanted_text"]
+
+PROPOSAL = "proposal.yaml"
+
+
+def wanted_text(aim: Aim) -> str:
+    """Return the bounds of an aim as text."""
+    low, high = (f"{bound:g}" for bound in (aim.low, aim.high))
+    if not isfinite(aim.low):
+        return f"at most {high}"
+    return f"{low} to {high}" if isfinite(aim.high) else f"at least {low}"
+
+
+def farthest(measurements: list[Measurement]) -> Measurement:
+    """Return the measurement that is farthest from its bounds."""
+    return max(measurements, key=lambda one: (one.distance, abs(one.value)))
+
+
+def search_results(config: SearchConfig, result: SearchResult, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the results as JSON-serializable data.
+
+    Args:
+        config: the search.
+        result: its result.
+        provenance: environment and package versions, and the command.
+    """
+    objectives = config.objectives
+    measurements = []
+    for k, name in enumerate(result.names):
+        tested = [[one.values[k], one.errors[k]] for one in result.tested]
+        measurements.append({**name._asdict(), "tested": tested})
+    proposal = result.proposal
+    return {
+        "provenance": {**provenance, "seed": objectives.seed, "games": result.games},
+        "search": config.name,
+        "objectives": config.objectives_name,
+        "components": config.components,
+        "aims": [{"measure": aim.measure, "wanted": wanted_text(aim), "weight": aim.weight} for aim in objectives.aims],
+        "tested": [
+            {"change": config.describe(one.variant), **{key: getattr(one, key) for key in _SCORES}}
+            for one in result.tested
+        ],
+        "proposal": None if proposal is None else config.describe(proposal.variant),
+        "measurements": measurements,
+        "changes": [
+            {"change": config.describe(config.change(config.unchanged, *change)), "gain": gain, "error": error}
+            for change, (gain, error) in zip(config.changes, result.changes, strict=True)
+        ],
+        "played": [{**one._asdict(), "variant": config.describe(one.variant)} for one in result.played],
+    }
+
+
+_SCORES = ("score", "error", "gain", "low", "high")
+
+
+def search_report_files(config: SearchConfig, result: SearchResult, data: Mapping[str, Any]) -> dict[Path, bytes]:
+    """Return the files of a report, given the results from `search_results`."""
+    page = "\n\n".join(_page(config, result, data)) + "\n"
+    files = {
+        Path("search.md"): page.encode(),
+        Path("search.json"): (json.dumps(data, indent=1) + "\n").encode(),
+        Path("images/search.svg"): _figure(result),
+    }
+    if result.proposal is not None:
+        content = config.content(result.proposal.variant)
+        comment = f"# Proposed by the search {config.name}: {config.describe(result.proposal.variant)}\n"
+        files[Path(PROPOSAL)] = (comment + yaml.safe_dump(content, sort_keys=False)).encode()
+    return files
+
+
+def summary_sentences(config: SearchConfig, result: SearchResult) -> list[str]:
+    """Return the result of a search in sentences."""
+    before, proposal = result.tested[0], result.proposal
+    if proposal is None:
+        return [
+            f"No change improves the score of {before.score:.2f} significantly.",
+            *(f"Tested: {config.describe(one.variant)}: {_interval(one)}." for one in result.tested[1:]),
+        ]
+    return [
+        f"Proposal: {config.describe(proposal.variant)}.",
+        f"It reduces the score from {before.score:.2f} to {proposal.score:.2f}: {_interval(proposal)}.",
+    ]
+
+
+def _interval(one: Tested) -> str:
+    return f"improvement {one.gain:+.2f} ({one.low:+.2f} to {one.high:+.2f})"
+
+
+def _page(config: SearchConfig, result: SearchResult, data: Mapping[str, Any]) -> Iterator[str]:
+    provenance = data["provenance"]
+    yield f"# Search: {escape_markdown(config.name)}"
+    yield (
+        f"{result.games:,} games with seed {provenance['seed']}; {provenance['environment']}, helsinki-env "
+        f"{provenance['package']}. Objectives: {code_span(config.objectives_name)}. Changed components: "
+        f"{code_span(config.components)}. Made by"
+    )
+    yield f"    {printable(provenance['command'])}"
+    yield "\n".join(f"- {escape_markdown(sentence)}" for sentence in summary_sentences(config, result))
+    yield "![Score of each variant, in the order of play](images/search.svg)"
+    yield "## Final test"
+    yield (
+        "Scores in fresh games, with standard errors; lower is better. The intervals of the improvements hold "
+        "simultaneously (95%)."
+    )
+    yield markdown_table(
+        ("change", "score", "improvement", "95% CI"),
+        [
+            (
+                escape_markdown(config.describe(one.variant)),
+                f"{one.score:.2f} ± {one.error:.2f}",
+                *((f"{one.gain:+.2f}", f"{one.low:+.2f} to {one.high:+.2f}") if number else ("", "")),
+            )
+            for number, one in enumerate(result.tested)
+        ],
+    )
+    yield "## Aims"
+    yield "The measurement farthest from its bounds, with its standard error, in the games of the final test."
+    yield _aims(config, result)
+    yield "## Single changes"
+    yield "Predicted improvement of the score by each change alone, with its standard error."
+    rows = [(escape_markdown(one["change"]), f"{one['gain']:+.2f} ± {one['error']:.2f}") for one in data["changes"]]
+    order = sorted(range(len(rows)), key=lambda i: -data["changes"][i]["gain"])
+    yield markdown_table(("change", "improvement"), [rows[i] for i in order])
+
+
+def _aims(config: SearchConfig, result: SearchResult) -> str:
+    chosen = [result.tested[0], *([result.proposal] if result.proposal else result.tested[1:2])]
+    rows = []
+    for number, aim in enumerate(config.objectives.aims):
+        own = [k for k, name in enumerate(result.names) if name.aim == number]
+        for matchup in dict.fromkeys(result.names[k].matchup for k in own):
+            cells = []
+            for one in chosen:
+                distances = config.objectives.distances(result.names, one.values)
+                here = [
+                    Measurement(*result.names[k], one.values[k], one.errors[k], float(distances[k]))
+                    for k in own
+                    if result.names[k].matchup == matchup
+                ]
+                worst = farthest(here)
+                missed = f", {sum(m.distance > 0 for m in here)} of {len(here)} missed" if len(here) > 1 else ""
+                name = f"{worst.name.replace('_', ' ')}: " if len(here) > 1 else ""
+                cells.append(escape_markdown(f"{name}{worst.value:.1f} ± {worst.error:.1f}{missed}"))
+            rows.append((aim.measure, escape_markdown(matchup), wanted_text(aim), *cells))
+    head = ("before", "proposal" if result.proposal else "best finalist")
+    return markdown_table(("aim", "matchup", "wanted", *head[: len(chosen)]), rows, left=5)
+
+
+def _figure(result: SearchResult) -> bytes:
+    """Draw the score of each variant in the order of play, and the scores of the final test."""
+    with styled_figure(1, 1, 6.4, 3.0) as (figure, panels):
+        axis = panels[0, 0]
+        parts = list(dict.fromkeys(one.part for one in result.played))
+        for kind, color, label in (
+            (parts[:1], LINE_COLORS[5], "random variants"),
+            (parts[1:], LINE_COLORS[0], "variants chosen by the model"),
+        ):
+            found = [(i, one.score) for i, one in enumerate(result.played, 1) if one.part in kind]
+            if found:
+                axis.plot(*zip(*found, strict=True), "o", color=color, markersize=3.5, label=label)
+        axis.axhline(result.tested[0].score, color="#888888", linestyle="--", linewidth=1, label="before (final test)")
+        best = result.proposal or (result.tested[1] if len(result.tested) > 1 else None)
+        if best is not None:
+            label = "proposal (final test)" if result.proposal else "best finalist (final test)"
+            axis.axhline(best.score, color=LINE_COLORS[1], linewidth=1, label=label)
+        axis.set_ylim(bottom=0)
+        label_panel(axis, "Score of each variant (lower is better)", "variants in the order of play")
+        return figure_to_svg(figure)
