@@ -67,14 +67,14 @@ def by_tpe(config: SearchConfig, evaluations: int, seed: int, score: Score) -> V
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, multivariate=True))
-    study.enqueue_trial({parameter.key: 0 for parameter in config.parameters})
+    study.enqueue_trial({parameter.name: 0 for parameter in config.parameters})
 
     def objective(trial: optuna.Trial) -> float:
-        numbers = (trial.suggest_categorical(one.key, range(1 + len(one.values))) for one in config.parameters)
+        numbers = (trial.suggest_categorical(one.name, range(1 + len(one.alternatives))) for one in config.parameters)
         return score(tuple(numbers))
 
     study.optimize(objective, evaluations)
-    return tuple(study.best_params[one.key] for one in config.parameters)
+    return tuple(study.best_params[one.name] for one in config.parameters)
 
 
 def by_ntbea(config: SearchConfig, evaluations: int, seed: int, score: Score) -> Variant:
@@ -108,7 +108,7 @@ def _mutated(config: SearchConfig, variant: Variant, generator: np.random.Genera
     """Change one random parameter, and each other parameter with probability 1 / P."""
     change = generator.random(len(variant)) < 1 / len(variant)
     change[generator.integers(len(variant))] = True
-    numbers = [int(generator.integers(1 + len(one.values))) for one in config.parameters]
+    numbers = [int(generator.integers(1 + len(one.alternatives))) for one in config.parameters]
     return tuple(new if is_new else old for old, new, is_new in zip(variant, numbers, change, strict=True))
 
 

@@ -26,6 +26,7 @@ from helsinki_env.evaluation.balance.search import (
     SearchResult,
     Variant,
     count_changes,
+    estimate_effects,
     measure_by_playing,
     search,
 )
@@ -109,7 +110,7 @@ def alike(_: Variant) -> Array:
 
 def too_strong(config: SearchConfig) -> Callable[[Variant], Array]:
     """Let 'two points' be 12 points too strong unless it costs 2, which also shortens the game a little."""
-    cost = [parameter.key for parameter in config.parameters].index("actions.two_points.cost")
+    cost = [parameter.name for parameter in config.parameters].index("actions.two_points.cost")
 
     def truth(variant: Variant) -> Array:
         values = alike(variant)
@@ -186,7 +187,9 @@ def test_all_parameters_change_equally_often_in_random_variants(config: SearchCo
     assert variants.shape == (16, 8)
     assert set((variants > 0).sum(axis=0)) == {8}
     for column, parameter in zip(variants.T, config.parameters, strict=True):
-        assert {(column == n).sum() for n in range(1, len(parameter.values) + 1)} == {8 // len(parameter.values)}
+        assert {(column == n).sum() for n in range(1, len(parameter.alternatives) + 1)} == {
+            8 // len(parameter.alternatives)
+        }
 
 
 def test_invalid_combinations_are_not_played(config: SearchConfig) -> None:
@@ -215,7 +218,9 @@ def test_content_has_the_changes(config: SearchConfig, tmp_path: Path) -> None:
     content = config.content(variant)
     assert content == {"base": "default", "actions": {"two_points": {"strength": 3}}, "superstructures": 24}
     assert config.content(config.unchanged) == "default"
-    other = replace(config, components="fewer_superstructures")
+    other = SearchConfig.from_yaml(written(tmp_path, "most: 2", "files: {cards: [fewer_superstructures]}\nmost: 2"))
+    variant = (*variant, 1)
+    assert other.describe(variant).endswith("superstructures: 24, fewer_superstructures")
     content = other.content(variant)
     assert not isinstance(content, str)
     assert content["superstructures"] == 24
@@ -225,13 +230,36 @@ def test_content_has_the_changes(config: SearchConfig, tmp_path: Path) -> None:
     assert other.is_valid(variant, tmp_path)
 
 
+def test_effects_of_random_changes_are_unbiased_and_their_intervals_hold(config: SearchConfig) -> None:
+    generator = np.random.default_rng(3)
+    truth = generator.normal(size=(len(config.changes), 40))
+    features = config.features([config.unchanged, *replace(config, random=60).random_variants(generator)])
+    found = np.array(
+        [estimate_effects(features, features @ truth + generator.normal(size=(61, 40))) for _ in range(50)]
+    )
+    assert found[:, 0].mean(axis=0) == pytest.approx(truth, abs=0.3)  # the largest of 560 means of 50 estimates
+    held = (np.abs(found[:, 0] - truth) <= found[:, 1]).all(axis=1)  # (50, M): simultaneously for all changes
+    assert held.mean() == pytest.approx(0.96, abs=0.02)
+    assert estimate_effects(features[:20], features[:20] @ truth) is None
+    assert estimate_effects(np.zeros((40, 2)), np.zeros((40, 3))) is None
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("strength: [1, 3]", "strength: [1, 2]", "changes.actions.two_points.strength[1]: found 2, expected a value"),
+        (
+            "strength: [1, 3]",
+            "strength: [1, 2]",
+            "changes.actions.two_points.strength[1]: found 2, expected a change of default",
+        ),
         ("strength: [1, 3]", "strength: [1, 99]", "two_points.strength: found 99"),
         ("strength: [1, 3]", "strength: []", "changes.actions.two_points.strength: found"),
         ("superstructures: [24, 36]", "superstructure: [24, 36]", "superstructure"),
+        (
+            "most: 2",
+            "files: {cells: [copenhagen]}\nmost: 2",
+            "files.cells[0]: found 'copenhagen', expected a component file",
+        ),
         ("most: 2", "most: 0", "most: found 0"),
         ("most: 2", "least: 2", "least: no such key"),
         ("random: 16", "random: 1", "variants.random: found 1"),
@@ -254,7 +282,7 @@ def test_the_bundled_search_is_valid() -> None:
 
 @pytest.mark.thorough
 def test_played_searches_reuse_their_games_and_write_a_report(tmp_path: Path) -> None:
-    file = written(tmp_path, "random: 16, rounds: 3, in_each_round: 4", "random: 4, rounds: 1, in_each_round: 2")
+    file = written(tmp_path, "random: 16, rounds: 3, in_each_round: 4", "random: 30, rounds: 1, in_each_round: 2")
     config = replace(SearchConfig.from_yaml(file), test=1.0)
     played: list[str] = []
 
@@ -269,7 +297,7 @@ def test_played_searches_reuse_their_games_and_write_a_report(tmp_path: Path) ->
         result = run()
         assert set(played) == {"random", "round-1", "test"}
         played.clear()
-        assert run() == result
+        assert repr(run()) == repr(result)
     assert played == []
     proposed = replace(result, proposal=result.tested[1])
     files = search_report_files(
@@ -280,7 +308,9 @@ def test_played_searches_reuse_their_games_and_write_a_report(tmp_path: Path) ->
     assert HelsinkiConfig(components=str(tmp_path / "proposal.yaml")).digest != HelsinkiConfig().digest
     page = files[Path("search.md")].decode()
     assert config.describe(result.tested[1].variant).split(":")[0] in page.replace("\\", "")
+    assert "### two\n\n| change | rounds |" in page
     data = json.loads(files[Path("search.json")])
+    assert np.array(data["effects"]).shape == (2, 14, 16)
     assert len(data["measurements"]) == 16
     assert len(data["played"]) == len(result.played)
 

@@ -1,6 +1,6 @@
 """Search for changes of the components that bring a game closer to the aims of a designer.
 
-A search file lists the values that may change, and names an objectives file
+A search file lists what may change in a component file, and names an objectives file
 (`helsinki_env.evaluation.balance.objectives`). A *variant* is the component file with some changes.
 
 1. Variants with random changes are played. Each value changes equally often.
@@ -23,7 +23,7 @@ Letters in shapes: N variants, P parameters, D changes (the alternative values o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import UserError, digest_of, read_yaml
+from helsinki_env.data import Node, UserError, digest_of, read_yaml, short_repr
 from helsinki_env.engine.component_reader import merge_mappings
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import Plan
@@ -56,6 +56,7 @@ __all__ = [
     "SearchResult",
     "Tested",
     "Variant",
+    "estimate_effects",
     "measure_by_playing",
     "search",
 ]
@@ -68,6 +69,8 @@ Variant = tuple[int, ...]
 _CHANGES, _FRACTION = 6, 0.5
 #: Ratios of the variance of the noise to that of the effects, from which the model chooses.
 _RATIOS = np.logspace(-2, 4, 25)
+#: Minimum degrees of freedom of unbiased estimates.
+_FREEDOM = 10
 #: Draws from the posterior distribution for each variant of a round; most of them have the same best variant later on.
 _DRAWS = 4
 
@@ -77,10 +80,15 @@ class SearchError(UserError):
 
 
 class Parameter(NamedTuple):
-    """A value that may change: its keys in the component file, separated by dots, and its alternative values."""
+    """A part of the components that may change.
 
-    key: str
-    values: tuple[Any, ...]
+    Attributes:
+        name: key in the component file, with dots between nested keys, or the name of a fact.
+        alternatives: a description of each alternative, and the content of a component file with only its changes.
+    """
+
+    name: str
+    alternatives: tuple[tuple[str, dict[str, Any]], ...]
 
 
 @dataclass(frozen=True)
@@ -92,7 +100,7 @@ class SearchConfig:
         objectives_name: name or path of the objectives file.
         objectives: the objectives.
         components: name or path of the component file that is changed.
-        parameters: the values that may change.
+        parameters: what may change.
         most: maximum number of changes.
         share: games of a variant in the search, as a fraction of those of the objectives.
         random: number of variants with random changes.
@@ -130,21 +138,26 @@ class SearchConfig:
         """
         path = find_yaml(name_or_path, "search", SearchError)
         data = read_yaml(path, SearchError)
-        data.mapping(("objectives", "components", "changes", "most", "games", "variants"))
+        data.mapping(("objectives", "components", "changes", "files", "most", "games", "variants"))
         games = data["games"].mapping(("search", "test"))
         variants = data["variants"].mapping(("random", "rounds", "in_each_round", "finalists"))
         objectives_name = data["objectives"].text("an objectives file")
-        parameters = tuple(
-            Parameter(key, tuple(one.value for one in values.entries("alternative values", least=1)))
-            for key, values in data["changes"].items()
-        )
-        if not parameters:
+        components = data.get("components", "default").text("a component file")
+        listed = [
+            *((name, item, _of_value(name, item)) for name, item in _alternatives(data, "changes")),
+            *((name, item, _of_file(item, components)) for name, item in _alternatives(data, "files")),
+        ]
+        if not listed:
             data["changes"].fail("at least one value that may change")
+        parameters = tuple(
+            Parameter(name, tuple(one for other, _, one in listed if other == name))
+            for name in dict.fromkeys(name for name, _, _ in listed)
+        )
         found = cls(
             name=path.stem,
             objectives_name=objectives_name,
             objectives=Objectives.from_yaml(objectives_name, trust=trust),
-            components=data.get("components", "default").text("a component file"),
+            components=components,
             parameters=parameters,
             most=data.get("most", 4).integer(1),
             share=games.get("search", 0.1).number(0, 1000, inside=True),
@@ -156,12 +169,11 @@ class SearchConfig:
         )
         with TemporaryDirectory() as folder:
             before = found._digest(found.unchanged, Path(folder))
-            for number, (key, values) in enumerate(data["changes"].items()):
-                for value, entry in enumerate(values.entries("alternative values"), 1):
-                    with entry.prefix_errors():
-                        digest = found._digest(found.change(found.unchanged, number, value), Path(folder))
-                    if digest == before:
-                        entry.fail(f"a value other than that of {found.components} for {key}")
+            for change, (_, item, _) in zip(found.changes, listed, strict=True):
+                with item.prefix_errors():
+                    digest = found._digest(found.change(found.unchanged, *change), Path(folder))
+                if digest == before:
+                    item.fail(f"a change of {components}")
         return found
 
     @property
@@ -171,15 +183,11 @@ class SearchConfig:
 
     def content(self, variant: Variant) -> str | Mapping[str, Any]:
         """Return the component file of a variant: its content, or the name if nothing changes."""
-        changes: dict[str, Any] = {}
+        content = self._base
         for parameter, number in zip(self.parameters, variant, strict=True):
             if number:
-                *path, last = parameter.key.split(".")
-                inner = changes
-                for key in path:
-                    inner = inner.setdefault(key, {})
-                inner[last] = parameter.values[number - 1]
-        return merge_mappings(self._base, changes) if changes else self.components
+                content = merge_mappings(content, parameter.alternatives[number - 1][1])
+        return content if any(variant) else self.components
 
     @cached_property
     def _base(self) -> dict[str, Any]:
@@ -190,7 +198,7 @@ class SearchConfig:
 
     def describe(self, variant: Variant) -> str:
         """Describe the changes of a variant, such as ``actions.two_points.cost: 2``."""
-        parts = [f"{self.parameters[i].key}: {self.parameters[i].values[n - 1]}" for i, n in enumerate(variant) if n]
+        parts = [self.parameters[i].alternatives[n - 1][0] for i, n in enumerate(variant) if n]
         return ", ".join(parts) or "no change"
 
     def _digest(self, variant: Variant, folder: Path) -> str:
@@ -214,7 +222,7 @@ class SearchConfig:
     @cached_property
     def changes(self) -> tuple[tuple[int, int], ...]:
         """The D changes: parameter, number of its value."""
-        return tuple((i, n) for i, one in enumerate(self.parameters) for n in range(1, len(one.values) + 1))
+        return tuple((i, n) for i, one in enumerate(self.parameters) for n in range(1, len(one.alternatives) + 1))
 
     def features(self, variants: Sequence[Variant]) -> Array:
         """Return which changes each variant has, float64 (N, D)."""
@@ -235,9 +243,33 @@ class SearchConfig:
         times = max(1, round(self.random * min(_FRACTION, _CHANGES / len(self.parameters))))
         variants = np.zeros((self.random, len(self.parameters)), np.int64)
         for column, parameter in enumerate(self.parameters):
-            values = np.resize(1 + generator.permutation(len(parameter.values)), times)
+            values = np.resize(1 + generator.permutation(len(parameter.alternatives)), times)
             variants[generator.permutation(self.random)[:times], column] = values
         return [tuple(row) for row in variants.tolist()]
+
+
+def _alternatives(data: Node, key: str) -> Iterator[tuple[str, Node]]:
+    """Yield the name of the parameter and the node of each alternative under a key of the search file."""
+    for name, items in data.get(key, {}).items():
+        for item in items.entries("alternatives", least=1):
+            yield name, item
+
+
+def _of_value(key: str, item: Node) -> tuple[str, dict[str, Any]]:
+    """Return the description and content of an alternative value."""
+    content: Any = item.value
+    for part in reversed(key.split(".")):
+        content = {part: content}
+    return f"{key}: {short_repr(item.value)}", content
+
+
+def _of_file(item: Node, components: str) -> tuple[str, dict[str, Any]]:
+    """Return the name and the changes of a component file, whose base must be the changed components."""
+    name = item.text("a component file")
+    file = read_yaml(find_yaml(name, "components", SearchError), SearchError).mapping()
+    if file["base"].value != components:
+        item.fail(f"a component file with the base {components}")
+    return name, {key: value for key, value in file.value.items() if key not in ("base", "fact", "reason")}
 
 
 def count_changes(variant: Variant) -> int:
@@ -284,6 +316,8 @@ class SearchResult:
         played: the variants of the search, in the order in which they were played.
         changes: predicted reduction of the score by each change alone, with its standard error, in the order of
             `SearchConfig.changes`.
+        effects: effect of each change on each measurement and the half-width of its interval, float64 (2, D, M), see
+            `estimate_effects`; None if there are too few random variants.
         tested: the unchanged components, then the finalists.
         proposal: the finalist with the lowest score among those whose interval lies above 0, or None.
         games: number of games in all parts.
@@ -292,9 +326,36 @@ class SearchResult:
     names: tuple[MeasurementName, ...]
     played: tuple[Played, ...]
     changes: tuple[tuple[float, float], ...]
+    effects: Array | None
     tested: tuple[Tested, ...]
     proposal: Tested | None
     games: int
+
+
+def estimate_effects(features: Array, values: Array) -> Array | None:
+    """Return the effect of each change on each measurement and the half-width of its interval, float64 (2, D, M).
+
+    Least squares without a prior, so the estimates are unbiased if effects add up. The 95% intervals of a measurement
+    hold simultaneously for all changes (Bonferroni).
+
+    Args:
+        features: which changes each variant has, float64 (N, D), with random changes.
+        values: measurements, float64 (N, M).
+
+    Returns:
+        None if there are fewer than `_FREEDOM` degrees of freedom, or if the effects are not determined.
+    """
+    count, changes = features.shape
+    design = np.concatenate([np.ones((count, 1)), features], axis=1)
+    freedom = count - design.shape[1]
+    if freedom < _FREEDOM or np.linalg.matrix_rank(design) < design.shape[1]:
+        return None
+    inverse = np.linalg.inv(design.T @ design)
+    coefficients = inverse @ design.T @ values
+    noise = ((values - design @ coefficients) ** 2).sum(axis=0) / freedom
+    errors = np.sqrt(np.diag(inverse)[:, None] * noise)
+    half = student_quantile(freedom + 1, 1 - 0.05 / changes) * errors
+    return np.array([coefficients[1:], half[1:]])
 
 
 class MeasurementModel:
@@ -313,9 +374,14 @@ class MeasurementModel:
         self._values.append(found.values[0])
         self._variances.append(jackknife(found.values[1:]) ** 2)
 
+    @property
+    def values(self) -> Array:
+        """Measurements of all variants, float64 (N, M)."""
+        return np.array(self._values)
+
     def fit(self) -> None:
         """Fit the model."""
-        features, values = self.config.features(self.variants), np.array(self._values)
+        features, values = self.config.features(self.variants), self.values
         self._features_mean, self._values_mean = features.mean(axis=0), values.mean(axis=0)
         x, y = features - self._features_mean, values - self._values_mean
         squares, self._basis = np.linalg.eigh(x.T @ x)
@@ -424,6 +490,7 @@ def search(config: SearchConfig, measure: Measure, is_valid: Callable[[Variant],
         model.fit()
 
     run("random", [config.unchanged, *filter(is_valid, config.random_variants(generator))], 1)
+    effects = estimate_effects(config.features(model.variants), model.values)
     for number in range(1, config.rounds + 1):
         chosen: dict[Variant, None] = {}
         for _ in range(_DRAWS * config.variants):
@@ -439,6 +506,7 @@ def search(config: SearchConfig, measure: Measure, is_valid: Callable[[Variant],
         names=tuple(model.names),
         played=tuple(played),
         changes=tuple(model.gains(generator)),
+        effects=effects,
         tested=tuple(tested),
         proposal=min(better, key=lambda one: one.score) if better else None,
         games=games + sum(found.games for found in test),

@@ -8,6 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from helsinki_env.evaluation.balance.objectives import Aim, Measurement
@@ -63,6 +64,7 @@ def search_results(config: SearchConfig, result: SearchResult, provenance: Mappi
             {"change": config.describe(config.change(config.unchanged, *change)), "gain": gain, "error": error}
             for change, (gain, error) in zip(config.changes, result.changes, strict=True)
         ],
+        "effects": None if result.effects is None else np.round(result.effects, 4).tolist(),
         "played": [{**one._asdict(), "variant": config.describe(one.variant)} for one in result.played],
     }
 
@@ -138,6 +140,38 @@ def _page(config: SearchConfig, result: SearchResult, data: Mapping[str, Any]) -
     rows = [(escape_markdown(one["change"]), f"{one['gain']:+.2f} ± {one['error']:.2f}") for one in data["changes"]]
     order = sorted(range(len(rows)), key=lambda i: -data["changes"][i]["gain"])
     yield markdown_table(("change", "improvement"), [rows[i] for i in order])
+    if result.effects is not None:
+        yield "## Effects on the game"
+        yield (
+            "Effect of each change on the measurements, estimated by least squares from the variants with random "
+            "changes. The 95% intervals of a column hold simultaneously; bold: the interval excludes 0."
+        )
+        for matchup in dict.fromkeys(name.matchup for name in result.names):
+            yield f"### {escape_markdown(matchup)}"
+            yield _effects(config, result, matchup)
+
+
+def _effects(config: SearchConfig, result: SearchResult, matchup: str) -> str:
+    """Return the table of the effects of changes on the measurements of a matchup that have a column of their own."""
+    assert result.effects is not None
+    columns = {  # an aim may have several measurements, and several aims the same measurement
+        name.name: k
+        for k, name in enumerate(result.names)
+        if name.matchup == matchup and config.objectives.aims[name.aim].measure not in _MANY
+    }
+    rows = []
+    for number, change in enumerate(config.changes):
+        cells = []
+        for k in columns.values():
+            value, half = result.effects[:, number, k]
+            text = f"{value:+.2f} ± {half:.2f}"
+            cells.append(f"**{text}**" if abs(value) > half else text)
+        rows.append((escape_markdown(config.describe(config.change(config.unchanged, *change))), *cells))
+    return markdown_table(("change", *columns), rows)
+
+
+#: Measures with a measurement for each action, which are in the JSON file only.
+_MANY = ("effects", "use")
 
 
 def _aims(config: SearchConfig, result: SearchResult) -> str:
