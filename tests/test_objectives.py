@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helsinki_env.cli.main import main
 from helsinki_env.data import UserError
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import Plan
@@ -180,6 +181,12 @@ def test_an_optimizer_gets_an_answer_to_each_line(tmp_path: Path) -> None:
     assert answers[2] == answers[3]
     expected = Objectives.from_yaml(tmp_path / "mine.yaml").score("default", tmp_path / "out", play=play)
     assert answers[2] == json.loads(json.dumps(expected.to_dict()))
+
+    words = ["balance", "score", "--objectives", str(tmp_path / "mine.yaml"), "--out", str(tmp_path / "out")]
+    assert main([*words, "--processes", "1"]) == 0
+    written = json.loads((tmp_path / "out" / "score.json").read_text())
+    assert written.items() >= answers[2].items()
+    assert (written["components"], written["seed"], written["environment"]) == ("default", 5, "helsinki_v0")
 
 
 def test_the_bundled_objectives_are_valid() -> None:

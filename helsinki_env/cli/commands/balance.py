@@ -389,7 +389,8 @@ def score(
 ) -> int:
     """Score a component file against the aims of a designer. A lower score is better, and 0 meets all aims.
 
-    All games are saved in OUT. Running the same command again resumes an interrupted run, or reuses finished games.
+    All games and the file score.json with all measurements are saved in OUT. Running the same command again resumes an
+    interrupted run, or reuses finished games.
 
     With --serve, the command reads requests from the standard input, one JSON object per line, and writes an answer to
     each, so that any optimizer can use it: {"components": NAME, PATH or CONTENT, "seed": SEED} is answered by {"score":
@@ -414,6 +415,8 @@ def score(
         from helsinki_env.evaluation.arena.run import reuse_workers
         from helsinki_env.evaluation.balance.objectives import Objectives
         from helsinki_env.evaluation.balance.search_report import farthest, wanted_text
+    from helsinki_env.evaluation.arena.plan import environment_versions
+
     asked = Objectives.from_yaml(objectives, trust=trust)
     matchups = asked.plan(None if serve else components, out).tables
     for matchup in matchups:
@@ -446,6 +449,15 @@ def score(
     plain_console().print(
         f"Score: {found.value:.2f} ± {2 * found.error:.2f} ({found.games:,} games; ±: two standard errors)"
     )
+    origin = {
+        "components": components,
+        "objectives": objectives,
+        "seed": asked.seed if seed is None else seed,
+        "environment": environment_versions(matchups),
+        "package": helsinki_env.__version__,
+    }
+    write_json(out / "score.json", {**origin, **found.to_dict()})
+    plain_console().print(f"Wrote all measurements to {out}/score.json")
     return 0
 
 
