@@ -44,7 +44,7 @@ from helsinki_env.engine.playout import random_keys
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.evaluation.play import TimedGameResults, play_games
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
-from helsinki_env.training.checkpoint_io import Arrays, read_state, write_state
+from helsinki_env.training.checkpoint_io import Arrays, StateError, read_state, write_state
 from helsinki_env.training.evaluate import PromotionConfig, evaluate_against, promotion_test
 from helsinki_env.training.learner import OpponentPool
 from helsinki_env.training.matchups import MatchupConfig, divide_games
@@ -336,6 +336,37 @@ def test_a_rollout_depends_on_where_the_games_stand_weights_seed_and_number_alon
     assert not same_rollouts(at.play(network, (Last(),), 20, 2, False), found[0])
     at.restore(stood)
     assert not same_rollouts(at.play(opinionated(seed=1), (Last(),), 20, 1, False), found[0])
+
+
+def test_games_with_a_random_start_teach_only_later_actions() -> None:
+    def begun(fraction: float) -> RolloutCollector:
+        tables = (MatchupConfig(),)
+        return RolloutCollector(
+            HelsinkiConfig(), tables, 40, 0.5, 3, CPU, random_start_fraction=fraction, random_start_actions=30
+        )
+
+    at = begun(1.0)
+    left = at.random_left.copy()
+    assert set(left.tolist()) <= set(range(1, 31))
+    assert len(set(left.tolist())) > 10
+    stood = at.state()
+    rollout = at.play(opinionated(), (Last(),), 200, 0, False)
+    assert rollout.games > 20
+    # An action of the environment without a choice is no random action either.
+    first = (rollout.decision >= 0).argmax(axis=0)
+    assert (first >= left)[at.own < 0].all()
+    assert first.max() < 200
+    again = begun(1.0)
+    again.restore(stood)
+    assert same_rollouts(again.play(opinionated(), (Last(),), 200, 0, False), rollout)
+    with pytest.raises(StateError, match="random_left"):
+        again.restore({name: array for name, array in stood.items() if name != "random_left"})
+
+    some = begun(0.5)
+    assert 10 < (some.random_left > 0).sum() < 30
+    never = begun(0.0)
+    never.play(opinionated(), (Last(),), 20, 0, False)
+    assert not never.random_left.any()
 
 
 def test_tables_get_their_share_of_the_games() -> None:
@@ -1320,6 +1351,9 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("ppo: {minibatch_size: 1.5}", r"ppo\.minibatch_size: found 1.5"),
         ("ppo: {learning_rate: .inf}", r"ppo\.learning_rate: found inf"),
         ("ppo: {fixed_opponent_fraction: .nan}", r"ppo\.fixed_opponent_fraction: found nan"),
+        ("ppo: {random_start_fraction: 2}", r"ppo\.random_start_fraction: found 2"),
+        ("ppo: {random_start_actions: 0}", r"ppo\.random_start_actions: found 0"),
+        ("learner: plain\nppo: {random_start_fraction: 0.5}", r"ppo\.random_start_fraction: found 0\.5, expected 0"),
         ("ppo: {num_envs: 1000000000}", r"ppo\.num_envs: found 1000000000"),
         ("pretraining: {share: .nan}", r"pretraining\.share: found nan"),
         ("matchups: [{share: .nan}]", r"matchups\[0\]\.share: found nan"),

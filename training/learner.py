@@ -139,7 +139,16 @@ class AfterstateLearner:
         past_versions = 0 if preset.against else _PAST_VERSIONS
         baselines, fraction = preset.opponents if ppo.fixed_opponent_fraction else (), ppo.fixed_opponent_fraction
         stage = RolloutCollector(
-            game, matchups, ppo.num_envs, fraction, seed, run.device, preset.search, preset.network.ahead
+            game,
+            matchups,
+            ppo.num_envs,
+            fraction,
+            seed,
+            run.device,
+            preset.search,
+            preset.network.ahead,
+            ppo.random_start_fraction,
+            ppo.random_start_actions,
         )
         self.pool = OpponentPool(stage.configs, baselines, run.folder / "past", seed, run.fast, past_versions)
         self.pretraining = Pretraining(self.network, game, matchups, preset.pretraining, seed, run.fast)

@@ -56,6 +56,8 @@ class PPOConfig:
         num_steps: number of steps T per game in each rollout.
         fixed_opponent_fraction: fraction of the games in which the learner has one seat and an opponent from the pool
             plays the others.
+        random_start_fraction: fraction of the games that begin with random actions, which are not training data.
+        random_start_actions: maximum number of these actions; each number from 1 is equally likely.
         update_epochs: number of passes over each rollout.
         minibatch_size: number of actions per minibatch.
         learning_rate: initial learning rate, with cosine annealing to `final_lr_fraction` times this value.
@@ -74,6 +76,8 @@ class PPOConfig:
     num_envs: int = 512
     num_steps: int = 64
     fixed_opponent_fraction: float = 0.0
+    random_start_fraction: float = 0.0
+    random_start_actions: int = 60
     update_epochs: int = 2
     minibatch_size: int = 2048
     learning_rate: float = 3e-4
@@ -89,8 +93,9 @@ class PPOConfig:
 
     def __post_init__(self) -> None:
         """Validate all values."""
-        most = dict.fromkeys(("fixed_opponent_fraction", "final_lr_fraction", "gamma", "gae_lambda"), 1) | _MOST
-        check_numbers(self, dict.fromkeys(("num_envs", "num_steps", "update_epochs", "minibatch_size"), 1), most)
+        fractions = "fixed_opponent_fraction", "random_start_fraction", "final_lr_fraction", "gamma", "gae_lambda"
+        positive = "num_envs", "num_steps", "random_start_actions", "update_epochs", "minibatch_size"
+        check_numbers(self, dict.fromkeys(positive, 1), dict.fromkeys(fractions, 1) | _MOST)
 
 
 class SelfPlayPhase(PhaseCounters, Generic[NetworkT, StageT, OpponentT]):

@@ -258,6 +258,8 @@ class Preset:
                     raise UserError("components: found some, expected none: search targets need one component file")
         except UserError as problem:
             raise PresetError(f"{at}{problem}") from None
+        if self.learner == PLAIN_KIND and self.ppo.random_start_fraction:
+            Node(self.ppo.random_start_fraction, PresetError, "ppo.random_start_fraction").fail("0 for a plain network")
         self._check_players()
         if self.against:
             self._check_against()

@@ -67,8 +67,9 @@ class Rollout:
 class RolloutCollector:
     """Collector that plays parallel games of several matchups.
 
-    `fixed_opponent_fraction` is the fraction of the games in which the learner has one seat. `ahead` adds look-ahead
-    features for every seat's next turn.
+    `fixed_opponent_fraction` is the fraction of the games in which the learner has one seat. `random_start_fraction` is
+    the fraction that begins with 1 to `random_start_actions` random actions, which are not training data. `ahead` adds
+    look-ahead features for every seat's next turn.
     """
 
     def __init__(
@@ -81,6 +82,8 @@ class RolloutCollector:
         device: torch.device,
         search: SearchConfig | None = None,
         ahead: bool = False,
+        random_start_fraction: float = 0.0,
+        random_start_actions: int = 1,
     ) -> None:
         self.game, self.games, self.seed, self.device = game, games, seed, device
         self.search = search or SearchConfig()
@@ -103,12 +106,23 @@ class RolloutCollector:
         #: The learner's seat in games against opponents, or -1 if it has all seats.
         self.own = np.where(fixed_opponent_games(games, fixed_opponent_fraction), 0, -1)
         self._deal_seats(np.ones(games, np.bool_))
+        self._random_start = random_start_fraction, random_start_actions
+        #: Number of random actions left in each game.
+        self.random_left = np.zeros(games, np.int64)
+        self._deal_random_starts(np.ones(games, np.bool_), np.random.default_rng([seed, 2**63]))
 
     def _deal_seats(self, chosen: npt.NDArray[np.bool_]) -> None:
         """Move the learner to the next seat in newly dealt games."""
         players = self._players()
         moved = chosen & (self.own >= 0)
         self.own[moved] = (self.own[moved] + 1) % players[moved]
+
+    def _deal_random_starts(self, chosen: npt.NDArray[np.bool_], rng: np.random.Generator) -> None:
+        """Draw the number of random actions in newly dealt games."""
+        fraction, most = self._random_start
+        if fraction:
+            count = int(chosen.sum())
+            self.random_left[chosen] = (rng.random(count) < fraction) * rng.integers(1, most + 1, count)
 
     def _players(self) -> npt.NDArray[np.int64]:
         return np.concatenate([env.states["players"] for env in self.envs]).astype(np.int64)
@@ -120,7 +134,7 @@ class RolloutCollector:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the state of all games as arrays, by name."""
-        saved: dict[str, npt.NDArray[Any]] = {"own": self.own.copy()}
+        saved: dict[str, npt.NDArray[Any]] = {"own": self.own.copy(), "random_left": self.random_left.copy()}
         for i, env in enumerate(self.envs):
             saved |= {f"env{i}.{name}": array for name, array in env.get_state().items()}
         return saved
@@ -128,6 +142,7 @@ class RolloutCollector:
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Restore a state returned by `state`; raise StateError if it does not match."""
         self.own = state_array(state, "own", self.own).copy()
+        self.random_left = state_array(state, "random_left", self.random_left).copy()
         started = []
         for i, env in enumerate(self.envs):
             saved = {name: state_array(state, f"env{i}.{name}", array) for name, array in env.get_state().items()}
@@ -160,10 +175,15 @@ class RolloutCollector:
         count, points = 0, []
         for t in range(steps):
             free = self.mask.sum(axis=1, dtype=np.int64) > 1
-            mine = free & ((self.own < 0) | (self.own == self.seat))
+            random = free & (self.random_left > 0)
+            mine = free & ~random & ((self.own < 0) | (self.own == self.seat))
             actions: npt.NDArray[np.int64] = self.mask.argmax(axis=1)
             players = self._players()
-            rows = np.flatnonzero(free & ~mine)
+            rows = np.flatnonzero(random)
+            if len(rows):
+                actions[rows] = (rng.random(self.mask[rows].shape) * self.mask[rows]).argmax(axis=1)
+                self.random_left[rows] -= 1
+            rows = np.flatnonzero(free & ~mine & ~random)
             if len(rows):
                 keys = rng.integers(0, 2**64, len(rows), dtype=np.uint64)
                 for i, some in self._by_config(rows):
@@ -186,6 +206,7 @@ class RolloutCollector:
                 outcome[t, over] = outcome_components(scores, ranks, players[over])
                 points += [row[:n].mean() for row, n in zip(scores, players[over], strict=True)]
                 self._deal_seats(ended[t])
+                self._deal_random_starts(ended[t], rng)
         return Rollout(
             inputs=AfterstateBatch.join(parts.pop("inputs")),
             **{name: np.concatenate(arrays) for name, arrays in parts.items()},

@@ -1,0 +1,115 @@
+"""Compare training settings: train variants with several seeds from the same weights, and let them play each other.
+
+python benchmarks/training_trials.py train benchmarks/trials_copenhagen.yaml --out runs/trials --seeds 0,1,2
+python benchmarks/training_trials.py compare benchmarks/trials_copenhagen.yaml --out runs/trials --seeds 0,1,2
+
+Both commands resume. A trials file names a preset, the initial network of each seed, changes for all variants, and the
+changes of each variant, of which the first is the baseline. All variants take the same number of self-play steps, and
+are compared after the last one, without promotion tests. Wins are percentages of the pairs in which the variant is
+ahead of the baseline with the same seed. The interval of the mean over seeds covers the variation between seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.data import Node, UserError, read_yaml
+from helsinki_env.evaluation.arena.load import load_run
+from helsinki_env.evaluation.arena.plan import plan_from_dict
+from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
+from helsinki_env.evaluation.match_stats import mean_and_half_width
+from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
+from helsinki_env.training.preset import Preset
+from helsinki_env.training.run import Training
+from helsinki_env.utils.files import is_file, write_json
+from helsinki_env.utils.yaml_files import find_yaml
+
+#: Evaluations during training are not used.
+_NO_EVALUATION = {"times": 1, "games": 2, "final_games": 2}
+
+
+def preset_of(trials: Node, variant: str, seed: int) -> Preset:
+    """Return the preset of a variant with a seed."""
+    name = trials["preset"].text("a preset")
+    data: dict[str, Any] = dict(read_yaml(find_yaml(name, "training", UserError), UserError).mapping().value)
+    start = trials["start"].text("a path with {seed}").replace("{seed}", str(seed))
+    data |= {"start": start, "pretraining": {"samples": 0}, "minutes": 10_000}
+    data["evaluation"] = {**data["evaluation"], **_NO_EVALUATION}
+    data["promotion"] = {**data.get("promotion", {}), "deals": 16}
+    for changes in (trials.get("all", {}).value, trials["variants"][variant].mapping().value):
+        for key, value in changes.items():
+            data[key] = {**data[key], **value} if isinstance(value, Mapping) else value
+    return Preset.from_dict(data)
+
+
+def train(trials: Node, variant: str, seed: int, folder: Path) -> None:
+    """Train a variant with a seed, unless it is finished."""
+    if is_file(folder / "summary.json"):
+        return
+    began, cpu = time.monotonic(), time.process_time()
+    preset = preset_of(trials, variant, seed)
+    Training(preset, folder, seed, resume=is_file(folder / "state.safetensors")).run()
+    used = time.process_time() - cpu
+    print(f"{variant}, seed {seed}: {time.monotonic() - began:.0f} s, {used:.0f} s of processor time", flush=True)
+
+
+def compare(trials: Node, seeds: Sequence[int], out: Path, games: int) -> list[dict[str, Any]]:
+    """Play every variant against the baseline of the same seed; return a row for each variant and player count."""
+    baseline, *variants = trials["variants"].mapping().value
+    game = Preset.from_yaml(trials["preset"].value)
+    rows = []
+    for variant in variants:
+        tables = []
+        for seed in seeds:
+            players = [f"net:{out}/{name}-{seed}/latest.safetensors" for name in (variant, baseline)]
+            for count in game.evaluation.players:
+                config = {"game": game.rules, "num_players": count}
+                name = f"{count} players, seed {seed}"
+                tables.append({"name": name, "game": config, "games": games, "players": players})
+        plan = plan_from_dict({"seed": trials["seed"].integer(0), "tables": tables})
+        run_arena(plan, out / "games" / variant)
+        played = load_run(out / "games" / variant, whole=True)
+        for count in game.evaluation.players:
+            found = [table for table in played if table.config.num_players == count]
+            shares = [100 * head_to_head_by_unit(one.seating, one.places, one.deal, 0, 1) for one in found]
+            by_seed = [mean_and_half_width(one) for one in shares]
+            mean, half = mean_and_half_width(np.array([value for value, _ in by_seed]))
+            rows.append({"variant": variant, "players": count, "seeds": by_seed, "mean": mean, "half_width": half})
+    return rows
+
+
+def main() -> None:
+    """Run a command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=("train", "compare"))
+    parser.add_argument("trials", help="trials file")
+    parser.add_argument("--out", type=Path, default=Path("runs/trials"))
+    parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--variants", default=None, help="comma-separated variants to train; default: all")
+    parser.add_argument("--games", type=int, default=1200, help="games for each line-up")
+    options = parser.parse_args()
+    trials = read_yaml(Path(options.trials), UserError)
+    trials.mapping(("seed", "preset", "start", "all", "variants"))
+    seeds = [int(seed) for seed in options.seeds.split(",")]
+    if options.command == "train":
+        chosen = options.variants.split(",") if options.variants else list(trials["variants"].mapping().value)
+        for seed in seeds:
+            for variant in chosen:
+                train(trials, variant, seed, options.out / f"{variant}-{seed}")
+        return
+    with reuse_workers():
+        rows = compare(trials, seeds, options.out, options.games)
+    write_json(options.out / "comparison.json", rows)
+    for row in rows:
+        by_seed = ", ".join(f"{value:.1f} ± {half:.1f}" for value, half in row["seeds"])
+        print(f"{row['variant']}, {row['players']} players: {row['mean']:.1f} ± {row['half_width']:.1f} ({by_seed})")
+
+
+if __name__ == "__main__":
+    main()
