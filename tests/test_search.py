@@ -260,6 +260,8 @@ def test_effects_of_random_changes_are_unbiased_and_their_intervals_hold(config:
             "files: {cells: [copenhagen]}\nmost: 2",
             "files.cells[0]: found 'copenhagen', expected a component file",
         ),
+        ("most: 2", "files: {tiles.wild: [coats_inside]}\nmost: 2", "files.tiles.wild: found"),
+        ("[8, 16]", str([*range(300)]), "changes.tiles.wild: found a list of 300, expected a list of at most 200"),
         ("most: 2", "most: 0", "most: found 0"),
         ("most: 2", "least: 2", "least: no such key"),
         ("random: 16", "random: 1", "variants.random: found 1"),

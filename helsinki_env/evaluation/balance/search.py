@@ -65,6 +65,7 @@ Array = npt.NDArray[np.float64]
 Variant = tuple[int, ...]
 """The number of the value of each parameter: 0 for no change, n for the n-th alternative value."""
 
+_MAX_LISTED = 200
 #: Mean number of changes in a random variant, and the maximum fraction of variants in which a parameter changes.
 _CHANGES, _FRACTION = 6, 0.5
 #: Ratios of the variance of the noise to that of the effects, from which the model chooses.
@@ -139,8 +140,8 @@ class SearchConfig:
         path = find_yaml(name_or_path, "search", SearchError)
         data = read_yaml(path, SearchError)
         data.mapping(("objectives", "components", "changes", "files", "most", "games", "variants"))
-        games = data["games"].mapping(("search", "test"))
-        variants = data["variants"].mapping(("random", "rounds", "in_each_round", "finalists"))
+        games = data.get("games", {}).mapping(("search", "test"))
+        variants = data.get("variants", {}).mapping(("random", "rounds", "in_each_round", "finalists"))
         objectives_name = data["objectives"].text("an objectives file")
         components = data.get("components", "default").text("a component file")
         listed = [
@@ -149,6 +150,9 @@ class SearchConfig:
         ]
         if not listed:
             data["changes"].fail("at least one value that may change")
+        for name in data.get("files", {}).value:
+            if name in data.get("changes", {}).value:
+                data["files"][name].fail("a name that is not a key of changes")
         parameters = tuple(
             Parameter(name, tuple(one for other, _, one in listed if other == name))
             for name in dict.fromkeys(name for name, _, _ in listed)
@@ -250,8 +254,10 @@ class SearchConfig:
 
 def _alternatives(data: Node, key: str) -> Iterator[tuple[str, Node]]:
     """Yield the name of the parameter and the node of each alternative under a key of the search file."""
-    for name, items in data.get(key, {}).items():
-        for item in items.entries("alternatives", least=1):
+    if len(parts := data.get(key, {}).items()) > _MAX_LISTED:
+        data[key].fail(f"at most {_MAX_LISTED} entries", found=str(len(parts)))
+    for name, items in parts:
+        for item in items.entries("alternatives", least=1, most=_MAX_LISTED):
             yield name, item
 
 
