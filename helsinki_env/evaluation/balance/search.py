@@ -400,7 +400,7 @@ class MeasurementModel:
         likelihood = -0.5 * (freedom * np.log(noise) + np.log(above / _RATIOS).sum(axis=0))
         best = likelihood.argmax(axis=1)
         noise = noise[np.arange(len(best)), best]
-        self._coefficients = moment / above[:, best]  # in the basis, (D, M)
+        self._effects = self._basis @ (moment / above[:, best])  # (D, M)
         self._spread = np.sqrt(noise / above[:, best])
         self._measured = np.mean(self._variances, axis=0)  # variance of a measurement in the games of one variant
         self._misfit = np.clip(noise - self._measured, 0.0, None)
@@ -410,10 +410,10 @@ class MeasurementModel:
 
         It uses a draw from the posterior distribution of the effects, or their means if there is no generator.
         """
-        drawn = self._coefficients
-        if generator is not None:
-            drawn = drawn + self._spread * generator.standard_normal(drawn.shape)
-        effects = self._basis @ drawn
+        effects = self._effects
+        if generator is not None:  # the symmetric square root of the covariance does not depend on the basis
+            noise = self._basis.T @ generator.standard_normal(effects.shape)
+            effects = effects + self._basis @ (self._spread * noise)
         return lambda variants: self._values_mean + (self.config.features(variants) - self._features_mean) @ effects
 
     def scores(self, predicted: Array) -> Array:

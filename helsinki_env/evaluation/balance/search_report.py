@@ -8,12 +8,13 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
 
-from helsinki_env.evaluation.balance.objectives import Aim, Measurement
+from helsinki_env.evaluation.balance.objectives import GROUPS, Aim, Measurement
 from helsinki_env.evaluation.balance.search import SearchConfig, SearchResult, Tested
 from helsinki_env.evaluation.figure_style import LINE_COLORS, figure_to_svg, label_panel, styled_figure
+from helsinki_env.evaluation.match_stats import student_quantile
+from helsinki_env.evaluation.rating.shares import to_json_data
 from helsinki_env.utils.markdown import code_span, escape_markdown, markdown_table, printable
 
 __all__ = ["PROPOSAL", "farthest", "search_report_files", "search_results", "summary_sentences", "wanted_text"]
@@ -48,7 +49,7 @@ def search_results(config: SearchConfig, result: SearchResult, provenance: Mappi
         tested = [[one.values[k], one.errors[k]] for one in result.tested]
         measurements.append({**name._asdict(), "tested": tested})
     proposal = result.proposal
-    return {
+    data: dict[str, Any] = {
         "provenance": {**provenance, "seed": objectives.seed, "games": result.games},
         "search": config.name,
         "objectives": config.objectives_name,
@@ -64,9 +65,10 @@ def search_results(config: SearchConfig, result: SearchResult, provenance: Mappi
             {"change": config.describe(config.change(config.unchanged, *change)), "gain": gain, "error": error}
             for change, (gain, error) in zip(config.changes, result.changes, strict=True)
         ],
-        "effects": None if result.effects is None else np.round(result.effects, 4).tolist(),
+        "effects": result.effects,
         "played": [{**one._asdict(), "variant": config.describe(one.variant)} for one in result.played],
     }
+    return dict(to_json_data(data))
 
 
 _SCORES = ("score", "error", "gain", "low", "high")
@@ -115,7 +117,8 @@ def _page(config: SearchConfig, result: SearchResult, data: Mapping[str, Any]) -
     )
     yield f"    {printable(provenance['command'])}"
     yield "\n".join(f"- {escape_markdown(sentence)}" for sentence in summary_sentences(config, result))
-    yield "![Score of each variant, in the order of play](images/search.svg)"
+    yield "![Score of each variant in the order of play, and the scores of the final test](images/search.svg)"
+    yield "*Scores of fewer games are higher, because noise adds to distances. Lines of the final test: 95% intervals.*"
     yield "## Final test"
     yield (
         "Scores in fresh games, with standard errors; lower is better. The intervals of the improvements hold "
@@ -198,22 +201,26 @@ def _aims(config: SearchConfig, result: SearchResult) -> str:
 
 
 def _figure(result: SearchResult) -> bytes:
-    """Draw the score of each variant in the order of play, and the scores of the final test."""
-    with styled_figure(1, 1, 6.4, 3.0) as (figure, panels):
-        axis = panels[0, 0]
-        parts = list(dict.fromkeys(one.part for one in result.played))
-        for kind, color, label in (
-            (parts[:1], LINE_COLORS[5], "random variants"),
-            (parts[1:], LINE_COLORS[0], "variants chosen by the model"),
+    """Draw the score of each variant in the order of play, and the scores of the final test with 95% intervals."""
+    with styled_figure(1, 2, 7.2, 3.0) as (figure, panels):
+        left, right = panels[0]
+        for label, color, is_random in (
+            ("random", LINE_COLORS[5], True),
+            ("chosen by the model", LINE_COLORS[0], False),
         ):
-            found = [(i, one.score) for i, one in enumerate(result.played, 1) if one.part in kind]
+            found = [(i, one.score) for i, one in enumerate(result.played, 1) if (one.part == "random") == is_random]
             if found:
-                axis.plot(*zip(*found, strict=True), "o", color=color, markersize=3.5, label=label)
-        axis.axhline(result.tested[0].score, color="#888888", linestyle="--", linewidth=1, label="before (final test)")
-        best = result.proposal or (result.tested[1] if len(result.tested) > 1 else None)
-        if best is not None:
-            label = "proposal (final test)" if result.proposal else "best finalist (final test)"
-            axis.axhline(best.score, color=LINE_COLORS[1], linewidth=1, label=label)
-        axis.set_ylim(bottom=0)
-        label_panel(axis, "Score of each variant (lower is better)", "variants in the order of play")
+                left.plot(*zip(*found, strict=True), "o", color=color, markersize=3.5, label=label)
+        left.axhline(result.played[0].score, color="#888888", linestyle="--", linewidth=1, label="before")
+        left.set_ylim(bottom=0)
+        label_panel(left, "Search, few games", "variants in the order of play", "score (lower is better)")
+        for i, one in enumerate(result.tested):
+            color = LINE_COLORS[1] if one is result.proposal else "#888888"
+            half = student_quantile(GROUPS) * one.error
+            right.errorbar(i, one.score, yerr=half, fmt="o", color=color, markersize=5, capsize=3)
+        names = [f"finalist {i}" if one is not result.proposal else "proposal" for i, one in enumerate(result.tested)]
+        right.set_xticks(range(len(names)), ["before", *names[1:]])
+        right.set_xlim(-0.5, len(names) - 0.5)
+        right.set_ylim(bottom=0)
+        label_panel(right, "Final test, fresh games", legend=None)
         return figure_to_svg(figure)

@@ -20,7 +20,7 @@ method requires individual votes, so this module solves the same optimization pr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -151,6 +151,19 @@ def head_to_head_by_unit(seating: Integers, places: Integers, units: Integers, o
 def rounded(value: float) -> float | None:
     """Round a number for JSON, with None for NaN. Rounding hides tiny differences between CPUs."""
     return None if math.isnan(value) else round(float(value), _DECIMALS) + 0.0
+
+
+def to_json_data(value: Any) -> Any:
+    """Convert a value to JSON-serializable data: NaN to None, arrays to lists, keys to strings."""
+    if isinstance(value, Mapping):
+        return {str(key): to_json_data(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return to_json_data(value.tolist())
+    if isinstance(value, list | tuple):
+        return [to_json_data(item) for item in value]
+    if isinstance(value, bool | str | int | None):
+        return value
+    return rounded(value)
 
 
 def unrated_data(table: RatableGames) -> dict[str, Any]:

@@ -9,8 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 import helsinki_env
 from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node, UserError, read_json, read_yaml, short_repr
@@ -18,7 +16,6 @@ from helsinki_env.evaluation.arena.designs import ScreeningDesign
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan, plan_from_dict
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.rating.shares import rounded
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.position import ENV_VERSION
 from helsinki_env.utils.files import write_json
@@ -187,19 +184,6 @@ class StudyTournaments:
         """Digest of each player's network file, 16 hexadecimal digits."""
         runs = [RunFolder.open(self.folder / part) for part in self.played]
         return {player: digest for run in runs for player, digest in run.networks.items()}
-
-
-def to_json_data(value: Any) -> Any:
-    """Convert a value to JSON-serializable data: NaN to None, arrays to lists, keys to strings."""
-    if isinstance(value, Mapping):
-        return {str(key): to_json_data(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return to_json_data(value.tolist())
-    if isinstance(value, list | tuple):
-        return [to_json_data(item) for item in value]
-    if isinstance(value, bool | str | int | None):
-        return value
-    return rounded(value)
 
 
 def versions_text(provenance: Mapping[str, Any]) -> str:

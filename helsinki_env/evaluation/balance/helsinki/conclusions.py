@@ -50,7 +50,8 @@ import numpy.typing as npt
 
 from helsinki_env.data import UserError, short_repr, shorten, with_digest
 from helsinki_env.evaluation.balance.effects import simultaneous_quantile
-from helsinki_env.evaluation.balance.helsinki.base import StudyError, to_json_data
+from helsinki_env.evaluation.balance.helsinki.base import StudyError
+from helsinki_env.evaluation.rating.shares import to_json_data
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.utils.extras import requires_extra
 

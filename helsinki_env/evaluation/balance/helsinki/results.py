@@ -20,7 +20,7 @@ from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.arena.store import RunFolder, has_games
 from helsinki_env.evaluation.balance.effects import estimate_interactions, estimate_win_effects
-from helsinki_env.evaluation.balance.helsinki.base import software_versions, to_json_data
+from helsinki_env.evaluation.balance.helsinki.base import software_versions
 from helsinki_env.evaluation.balance.helsinki.conclusions import (
     STRONGEST_CLASSES,
     EffectEstimates,
@@ -60,6 +60,7 @@ from helsinki_env.evaluation.balance.helsinki.study import (
 )
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.ratings import rate
+from helsinki_env.evaluation.rating.shares import to_json_data
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.utils.files import is_file
 from helsinki_env.utils.markdown import all_printable

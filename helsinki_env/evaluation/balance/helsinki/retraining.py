@@ -51,7 +51,6 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     field_entry,
     game_counts,
     software_versions,
-    to_json_data,
     versions_text,
 )
 from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates, findings
@@ -59,6 +58,7 @@ from helsinki_env.evaluation.balance.helsinki.estimates import ablation_games
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
 from helsinki_env.evaluation.balance.helsinki.tune.report import action_label_markdown, interval_text
 from helsinki_env.evaluation.match_stats import fractional_wins, mean_and_half_width, mean_by_deal, proportion_interval
+from helsinki_env.evaluation.rating.shares import to_json_data
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.utils.files import check_no_link
 from helsinki_env.utils.markdown import all_printable, code_span, escape_outside_code, markdown_table

@@ -25,7 +25,6 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     StudyError,
     StudyTournaments,
     software_versions,
-    to_json_data,
 )
 from helsinki_env.evaluation.balance.helsinki.conclusions import Finding
 from helsinki_env.evaluation.balance.helsinki.estimates import (
@@ -59,6 +58,7 @@ from helsinki_env.evaluation.balance.helsinki.tune.estimates import (
 )
 from helsinki_env.evaluation.balance.helsinki.tune.report import report_page
 from helsinki_env.evaluation.balance.helsinki.tune.search import BoardSearchResult, ScreeningRequest, search
+from helsinki_env.evaluation.rating.shares import to_json_data
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
 from helsinki_env.utils.markdown import all_printable
 
