@@ -123,7 +123,12 @@ def test_every_block_is_checked_somewhere() -> None:
     written = "".join(block.text for found in ALL.values() for block in found)
     assert all(re.search(pattern, written) for pattern, _ in SHORTER)
     # by which command a report was made, which takes hours; the tests of each command play small ones
-    reports = ("helsinki ladder ", "helsinki balance effects ", "helsinki balance sensitivity ")
+    reports = (
+        "helsinki ladder ",
+        "helsinki balance effects ",
+        "helsinki balance sensitivity ",
+        "helsinki balance search ",
+    )
     for path in PAGES:
         outside = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
         hidden = re.findall(r"^\s*(?:    |\$ )((?:helsinki|pip|python|\.venv/bin/\w+) .*)$", outside, re.MULTILINE)

@@ -22,6 +22,7 @@ from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
 from helsinki_env.evaluation.balance.objectives import GROUPS, MeasurementName, Measurements
 from helsinki_env.evaluation.balance.search import (
     Measure,
+    MeasurementModel,
     SearchConfig,
     SearchResult,
     Variant,
@@ -242,6 +243,36 @@ def test_effects_of_random_changes_are_unbiased_and_their_intervals_hold(config:
     assert held.mean() == pytest.approx(0.96, abs=0.02)
     assert estimate_effects(features[:20], features[:20] @ truth) is None
     assert estimate_effects(np.zeros((40, 2)), np.zeros((40, 3))) is None
+
+
+def test_the_model_is_bayesian_regression_with_the_most_likely_prior(config: SearchConfig) -> None:
+    generator = np.random.default_rng(4)
+    model = MeasurementModel(config)
+    truth = generator.normal(size=(len(config.changes), len(NAMES)))
+    variants = [config.unchanged, *config.random_variants(generator), *config.random_variants(generator)]
+    for variant in variants:
+        values = config.features([variant])[0] @ truth + generator.normal(size=len(NAMES))
+        model.add(variant, Measurements(NAMES, np.tile(values, (1 + GROUPS, 1)), 80))
+    model.fit()
+    alone = [config.unchanged, *(config.change(config.unchanged, *change) for change in config.changes)]
+
+    def effects(predict: Callable[[Sequence[Variant]], Array]) -> Array:
+        predicted = predict(alone)
+        return predicted[1:, 3] - predicted[0, 3]  # of one measurement
+
+    x = config.features(variants)
+    x, y = x - x.mean(axis=0), model.values[:, 3] - model.values[:, 3].mean()
+    found = {}
+    for ratio in np.logspace(-2, 4, 25):
+        covariance = np.linalg.inv(x.T @ x + ratio * np.eye(len(x.T)))
+        noise = y @ (y - x @ covariance @ x.T @ y) / (len(y) - 1)
+        likelihood = -(len(y) - 1) * np.log(noise) + np.linalg.slogdet(ratio * covariance)[1]
+        found[likelihood] = covariance @ x.T @ y, noise * covariance
+    mean, covariance = found[max(found)]
+    assert effects(model.draw()) == pytest.approx(mean)
+    draws = np.array([effects(model.draw(generator)) for _ in range(4000)])
+    assert draws.mean(axis=0) == pytest.approx(mean, abs=0.1)
+    assert np.cov(draws.T) == pytest.approx(covariance, abs=0.1 * covariance.max())
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ from helsinki_env.utils.yaml_files import find_yaml
 
 __all__ = [
     "Measure",
+    "MeasurementModel",
     "Parameter",
     "Played",
     "SearchConfig",
