@@ -258,7 +258,8 @@ def test_the_model_is_bayesian_regression_with_the_most_likely_prior(config: Sea
 
     def effects(predict: Callable[[Sequence[Variant]], Array]) -> Array:
         predicted = predict(alone)
-        return predicted[1:, 3] - predicted[0, 3]  # of one measurement
+        of_one: Array = predicted[1:, 3] - predicted[0, 3]
+        return of_one
 
     x = config.features(variants)
     x, y = x - x.mean(axis=0), model.values[:, 3] - model.values[:, 3].mean()
