@@ -101,6 +101,9 @@ def test_the_preset_in_the_box_begins_with_the_network_in_the_box() -> None:
     assert preset == Preset.from_dict(json.loads(json.dumps(preset.to_dict())))
     assert preset.best_response_to("net") == preset
     assert preset.best_response_to("heuristic").evaluation.opponents == ("heuristic",)
+    three = preset.best_response_to("heuristic", 3)
+    assert [matchup.players for matchup in three.matchups] == [(3,)]
+    assert three.evaluation.players == three.promotion.players == (3,)
     assert {"start", "against"}.isdisjoint(Preset.from_yaml("quick").to_dict())  # as it was before there were any
 
 
@@ -109,6 +112,8 @@ def test_the_preset_in_the_box_begins_with_the_network_in_the_box() -> None:
     [
         (["--against", "nobody"], "opponents: player 'nobody': found no such player"),
         (["--against", "heuristic", "--preset", "gpu"], "against: found heuristic"),
+        (["--against", "heuristic", "--num-players", "5"], "num_players: found 5, expected a whole number from 2 to 4"),
+        (["--num-players", "3"], "--num-players: found 3, expected it with --against"),
         (["--preset", "START"], "start: nowhere.safetensors: found no such file"),
     ],
 )

@@ -215,7 +215,7 @@ class Preset:
         network = replace(self.network, turned=turned, ahead=ahead)
         return replace(preset, network=network)
 
-    def best_response_to(self, player: str) -> Preset:
+    def best_response_to(self, player: str, num_players: int | None = None) -> Preset:
         """Return a preset that trains a best response to a player; its win rate is a lower bound on exploitability.
 
         The learner has one seat in every game and the target player has all others. There is no promotion test: the
@@ -223,9 +223,10 @@ class Preset:
 
         Args:
             player: name of the target player.
+            num_players: number of players, 2 to 4; default: those of the matchups.
 
         Raises:
-            PresetError: if the player is invalid, or for a plain network, which plays only against past versions.
+            PresetError: if a value is invalid, or for a plain network, which plays only against past versions.
         """
         if self.learner == PLAIN_KIND:
             raise PresetError(f"against: found {player}, expected none: a plain network meets only past versions")
@@ -236,6 +237,14 @@ class Preset:
             ppo=replace(self.ppo, fixed_opponent_fraction=1.0),
             evaluation=replace(self.evaluation, opponents=(player,)),
         )
+        if num_players is not None:
+            counts = (Node(num_players, PresetError, "num_players").integer(2, 4),)
+            preset = replace(
+                preset,
+                matchups=tuple(replace(matchup, players=counts) for matchup in preset.matchups),
+                promotion=replace(preset.promotion, players=counts),
+                evaluation=replace(preset.evaluation, players=counts),
+            )
         preset.check()
         return preset
 

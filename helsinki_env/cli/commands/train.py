@@ -31,6 +31,7 @@ def main(
     device: Literal["auto", "cpu", "cuda"] = "auto",
     threads: int = 1,
     against: str | None = None,
+    num_players: int | None = None,
     trust: bool = False,
 ) -> None:
     """Train a player and evaluate it against the baselines.
@@ -43,7 +44,7 @@ def main(
 
     Example: helsinki train --preset gpu --device cuda
 
-    Example: helsinki train --against net --out runs/best-response
+    Example: helsinki train --against net --num-players 3 --out runs/best-response
 
     --resume continues an interrupted run and produces the same result. To view the progress, run tensorboard --logdir
     runs.
@@ -61,6 +62,8 @@ def main(
         threads: number of threads for learning; the number affects the last digits of the results.
         against: opponent to train a best response against, such as net. The win rate of the best response shows how
             exploitable that opponent is.
+        num_players: with --against, the number of players, 2 to 4; default: that of the preset. The opponent plays all
+            other seats.
         trust: allow code named in the preset to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     # Idle threads must sleep: spinning threads block each other on a busy machine, which made training up to four times
@@ -75,7 +78,7 @@ def main(
         from helsinki_env.training.run import Training, check_run_folder
 
     preset = preset or ("quick" if against is None else "best_response")
-    chosen = _read_preset(preset, game, against, minutes, trust)
+    chosen = _read_preset(preset, game, against, num_players, minutes, trust)
     device = _usable_device(device, torch.cuda.is_available())
     torch.set_num_threads(threads)
     folder = out or Path("runs") / (Path(preset).stem if game is None else f"{game}-{Path(preset).stem}")
@@ -107,6 +110,7 @@ def main(
     if not summary["finished"]:
         command = ["helsinki", "train", *([] if game is None else ["--game", game])]
         command += [] if against is None else ["--against", against]
+        command += [] if num_players is None else ["--num-players", str(num_players)]
         command += ["--preset", preset, "--out", str(folder), "--seed", str(seed), "--device", device]
         command += ["--threads", str(threads), *(["--trust"] if trust else []), "--resume"]
         console.print(
@@ -116,7 +120,9 @@ def main(
         )
 
 
-def _read_preset(name: str, game: str | None, against: str | None, minutes: float | None, trust: bool) -> Preset:
+def _read_preset(
+    name: str, game: str | None, against: str | None, num_players: int | None, minutes: float | None, trust: bool
+) -> Preset:
     """Return the preset, modified by the command-line options."""
     from helsinki_env.training.preset import Preset
 
@@ -124,7 +130,11 @@ def _read_preset(name: str, game: str | None, against: str | None, minutes: floa
     if game is not None and game != preset.rules:
         preset = preset.for_game(game, name)
     if against is not None:
-        preset = preset.best_response_to(against)
+        preset = preset.best_response_to(against, num_players)
+    elif num_players is not None:
+        raise UserError(
+            f"--num-players: found {num_players}, expected it with --against; a preset has its own matchups"
+        )
     return preset if minutes is None else replace(preset, minutes=minutes)
 
 
