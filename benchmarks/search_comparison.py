@@ -21,7 +21,6 @@ import argparse
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -54,7 +53,7 @@ def by_model(config: SearchConfig, folder: Path, play: Callable[[str, Plan], obj
         return measured(part, variants, seed, share)
 
     try:
-        search(config, measure, partial(config.is_valid, folder=folder))
+        search(config, measure, config.is_valid)
     except _FoundError as found:
         variant: Variant = found.args[0]
         return variant
@@ -119,13 +118,12 @@ def by_chance(config: SearchConfig, evaluations: int, seed: int, score: Score) -
 
 
 def scorer(config: SearchConfig, folder: Path, seed: int, play: Callable[[str, Plan], object]) -> Score:
-    """Return a function that plays the games of a variant with another seed at each call."""
+    """Return a function that plays the games of a variant, with the same deals at each call."""
+    measure = measure_by_playing(config, folder, play)
     numbers = iter(range(1, 10**6))
 
     def score(variant: Variant) -> float:
-        number = next(numbers)
-        measure = measure_by_playing(config, folder, play)
-        (found,) = measure(f"{number}", [variant], seed + number, config.share)
+        (found,) = measure(f"{next(numbers)}", [variant], seed + 1, config.share)
         return float(config.objectives.penalties(found.names, found.values[0]))
 
     return score

@@ -112,7 +112,7 @@ def test_the_preset_in_the_box_begins_with_the_network_in_the_box() -> None:
     [
         (["--against", "nobody"], "opponents: player 'nobody': found no such player"),
         (["--against", "heuristic", "--preset", "gpu"], "against: found heuristic"),
-        (["--against", "heuristic", "--num-players", "5"], "num_players: found 5, expected a whole number from 2 to 4"),
+        (["--against", "heuristic", "--num-players", "5"], "--num-players: found 5, expected 2, 3 or 4"),
         (["--num-players", "3"], "--num-players: found 3, expected it with --against"),
         (["--preset", "START"], "start: nowhere.safetensors: found no such file"),
     ],

@@ -8,7 +8,7 @@ import sys
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +24,7 @@ from helsinki_env.evaluation.balance.search import (
     Measure,
     MeasurementModel,
     SearchConfig,
+    SearchError,
     SearchResult,
     Variant,
     count_changes,
@@ -165,6 +166,19 @@ def test_intervals_of_improvements_hold_and_few_searches_err(config: SearchConfi
     assert found == 200
 
 
+def test_a_change_without_effect_is_measured_as_no_change(tmp_path: Path) -> None:
+    """Component files share deals, denied actions and the random streams of players."""
+    config = SearchConfig.from_yaml(written(tmp_path))
+    index = [config.describe(config.change(config.unchanged, *one)) for one in config.changes].index
+    more = config.change(config.unchanged, *config.changes[index("superstructures: 36")])
+    dear = config.change(config.unchanged, *config.changes[index("actions.two_points.cost: 2")])
+    measure = measure_by_playing(config, tmp_path, lambda part, plan: run_arena(plan, tmp_path / part, processes=1))
+    with reuse_workers():
+        first, other, third = measure("test", [config.unchanged, more, dear], 6, 1.0)
+    assert np.array_equal(first.values, other.values)
+    assert not np.array_equal(first.values, third.values)
+
+
 def test_the_search_plays_its_parts_in_order_with_other_deals(config: SearchConfig) -> None:
     parts: list[str] = []
     seeds: list[int] = []
@@ -178,7 +192,7 @@ def test_the_search_plays_its_parts_in_order_with_other_deals(config: SearchConf
 
     result = search(config, measure, lambda variant: True)
     assert parts == ["random", "round-1", "round-2", "round-3", "test"]
-    assert len({*seeds, config.objectives.seed}) == 6
+    assert seeds == [6, 6, 6, 6, 7]
     assert result.played[0].variant == config.unchanged
     assert result.games == 80 * len(result.played) + 1600 * len(result.tested)
 
@@ -191,6 +205,24 @@ def test_all_parameters_change_equally_often_in_random_variants(config: SearchCo
         assert {(column == n).sum() for n in range(1, len(parameter.alternatives) + 1)} == {
             8 // len(parameter.alternatives)
         }
+
+
+def test_changes_that_are_invalid_together_waste_no_round(config: SearchConfig) -> None:
+    strong = too_strong(config)
+
+    def truth(variant: Variant) -> Array:
+        values = strong(variant)
+        values[3] -= 6.0 * (variant[2] == 1)  # another change would help as well
+        return values
+
+    def valid(variant: Variant) -> bool:
+        return count_changes(variant) <= 1
+
+    result = search(config, simulated(truth), valid)
+    assert all(valid(one.variant) for one in result.played)
+    later = [one.variant for one in result.played if one.part != "random"]
+    assert len(later) == len(set(later)) > 0
+    assert config.unchanged not in later
 
 
 def test_invalid_combinations_are_not_played(config: SearchConfig) -> None:
@@ -219,6 +251,14 @@ def test_content_has_the_changes(config: SearchConfig, tmp_path: Path) -> None:
     content = config.content(variant)
     assert content == {"base": "default", "actions": {"two_points": {"strength": 3}}, "superstructures": 24}
     assert config.content(config.unchanged) == "default"
+    file = written(tmp_path, "most: 2", "files: {shapes: [other_shapes]}\nmost: 2")
+    file.write_text(file.read_text().replace("superstructures: [24, 36]", "superstructures: [36]"))
+    shapes = SearchConfig.from_yaml(file)
+    content = shapes.content((0,) * 6 + (1, 0, 1))
+    assert isinstance(content, dict)
+    alone = yaml.safe_load(Path("configs/components/other_shapes.yaml").read_text())
+    assert content["shapes"] == alone["shapes"]  # with the keys that it removes
+    assert content["superstructures"] == 36
     other = SearchConfig.from_yaml(written(tmp_path, "most: 2", "files: {cards: [fewer_superstructures]}\nmost: 2"))
     variant = (*variant, 1)
     assert other.describe(variant).endswith("superstructures: 24, fewer_superstructures")
@@ -228,7 +268,7 @@ def test_content_has_the_changes(config: SearchConfig, tmp_path: Path) -> None:
     assert (
         content["cards"] == yaml.safe_load(Path("configs/components/fewer_superstructures.yaml").read_text())["cards"]
     )
-    assert other.is_valid(variant, tmp_path)
+    assert other.is_valid(variant)
 
 
 def test_effects_of_random_changes_are_unbiased_and_their_intervals_hold(config: SearchConfig) -> None:
@@ -293,7 +333,21 @@ def test_the_model_is_bayesian_regression_with_the_most_likely_prior(config: Sea
             "files.cells[0]: found 'copenhagen', expected a component file",
         ),
         ("most: 2", "files: {tiles.wild: [coats_inside]}\nmost: 2", "files.tiles.wild: found"),
-        ("[8, 16]", str([*range(300)]), "changes.tiles.wild: found a list of 300, expected a list of at most 200"),
+        ("[8, 16]", str([*range(301)]), "changes.tiles.wild: found a list of 301, expected a list of at most 300"),
+        ("[8, 16]", str([*range(290)]), "changes: found 302, expected at most 300 alternatives in all"),
+        ("[8, 16]", "[8, 8]", "changes.tiles.wild[1]: found 8, expected a change other than tiles.wild: 8"),
+        (
+            "tiles.wild: [8, 16]",
+            "tiles.wild: [8]\n  tiles: [{wild: 16}]",
+            "changes.tiles: found 'tiles', expected a part",
+        ),
+        ("tiles.wild", "tiles..wild", "changes.tiles..wild: found 'tiles..wild', expected a name"),
+        ("tiles.wild", "1", "changes.1: found 1, expected a name"),
+        ("[8, 16]", "[{1: 8, a: 3}]", "changes.tiles.wild[0]: found 1, expected keys that are text"),
+        ("[8, 16]", "[99]", "changes.tiles.wild[0]: tiles.wild: found 99"),
+        ("changes:", "components: defualt\nchanges:", "components: components: found 'defualt'"),
+        ("changes:", "components: copenhagen\nchanges:", "tiles.drawings: no such key"),
+        ("objectives.yaml", "missing.yaml", "objectives: objectives: found"),
         ("most: 2", "most: 0", "most: found 0"),
         ("most: 2", "least: 2", "least: no such key"),
         ("random: 16", "random: 1", "variants.random: found 1"),
@@ -325,7 +379,7 @@ def test_played_searches_reuse_their_games_and_write_a_report(tmp_path: Path) ->
 
     def run() -> SearchResult:
         measure = measure_by_playing(config, tmp_path / "run", play)
-        return search(config, measure, partial(config.is_valid, folder=tmp_path / "run"))
+        return search(config, measure, config.is_valid)
 
     with reuse_workers():
         result = run()
@@ -338,7 +392,7 @@ def test_played_searches_reuse_their_games_and_write_a_report(tmp_path: Path) ->
         config, proposed, search_results(config, proposed, {"environment": "", "package": "", "command": ""})
     )
     (tmp_path / "proposal.yaml").write_bytes(files[Path("proposal.yaml")])
-    assert config.is_valid(result.tested[1].variant, tmp_path)
+    assert config.is_valid(result.tested[1].variant)
     assert HelsinkiConfig(components=str(tmp_path / "proposal.yaml")).digest != HelsinkiConfig().digest
     page = files[Path("search.md")].decode()
     assert config.describe(result.tested[1].variant).split(":")[0] in page.replace("\\", "")
@@ -347,6 +401,18 @@ def test_played_searches_reuse_their_games_and_write_a_report(tmp_path: Path) ->
     assert np.array(data["effects"]).shape == (2, 14, 16)
     assert len(data["measurements"]) == 16
     assert len(data["played"]) == len(result.played)
+
+
+def test_a_folder_belongs_to_one_search(config: SearchConfig, tmp_path: Path) -> None:
+    config.open(tmp_path)
+    replace(config, rounds=9).open(tmp_path)  # without games, the search may still change
+    config.open(tmp_path)
+    (tmp_path / "random").mkdir()
+    config.open(tmp_path)
+    with pytest.raises(SearchError, match="rounds: found a search with another value, 9, expected 3 as in this folder"):
+        replace(config, rounds=9).open(tmp_path)
+    with pytest.raises(SearchError, match="objectives: found"):
+        with_seed(config, 8).open(tmp_path)
 
 
 @pytest.mark.thorough

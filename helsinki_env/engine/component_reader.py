@@ -57,15 +57,18 @@ def _with_base(data: Node) -> Node:
     return data
 
 
-def merge_mappings(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Return a mapping with changes applied. Nested mappings are merged recursively, and null removes a key."""
+def merge_mappings(base: dict[str, Any], changes: dict[str, Any], *, keep_null: bool = False) -> dict[str, Any]:
+    """Return a mapping with changes applied. Nested mappings are merged recursively, and null removes a key.
+
+    If `keep_null` is true, null replaces a value instead, so that the result can be applied to another mapping.
+    """
     merged = dict(base)
     for key, value in changes.items():
-        if value is None:
+        if value is None and not keep_null:
             merged.pop(key, None)
         else:
             both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-            merged[key] = merge_mappings(merged[key], value) if both else value
+            merged[key] = merge_mappings(merged[key], value, keep_null=keep_null) if both else value
     return merged
 
 

@@ -21,7 +21,7 @@ from helsinki_env.cli.options import out_file, out_folder
 from helsinki_env.cli.parallel_runs import ALL_CORES, WorkerOptions, Workers, check_players, tournament_runner
 from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
 from helsinki_env.data import UserError, parse_json, read_json
-from helsinki_env.engine.spec import default_spec
+from helsinki_env.engine.spec import default_spec, spec_of
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import atomic_write, check_no_link, is_file, write_json
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
@@ -509,11 +509,15 @@ def search(
     for matchup in matchups:
         check_players(matchup.players, matchup.config)
     out_folder(out)
+    asked.open(out)
+    for folder in (out / "report", out / "report" / "images"):
+        check_no_link(folder)
+    out_folder(out / "report")
     precompile_groups(groups_for({name for matchup in matchups for name in matchup.players}))
-    check_no_link(out / "report")
-    with reuse_workers():
+    saved = f"games saved in {out}; resume with: {rerun_command_line()}"
+    with save_on_interrupt(lambda: saved), reuse_workers():
         measure = searching.measure_by_playing(asked, out, tournament_runner(out, workers))
-        result = searching.search(asked, measure, partial(asked.is_valid, folder=out))
+        result = searching.search(asked, measure, asked.is_valid)
     provenance = {
         "environment": environment_versions(matchups),
         "package": helsinki_env.__version__,
@@ -522,8 +526,10 @@ def search(
     data = search_report.search_results(asked, result, provenance)
     files = search_report.search_report_files(asked, result, data)
     _write_report(out / "report", files, search_report.summary_sentences(asked, result))
-    proposed = f"; next: helsinki play --components {out}/report/{search_report.PROPOSAL}" if result.proposal else ""
-    plain_console().print(f"Wrote {out}/report{proposed}")
+    game = spec_of(matchups[0].config)
+    play = ["helsinki", "play", *([] if game.is_default else ["--game", game.name])]
+    play += ["--components", f"{out}/report/{search_report.PROPOSAL}"]
+    plain_console().print(f"Wrote {out}/report" + (f"; next: {shlex.join(play)}" if result.proposal else ""))
     return 0
 
 

@@ -129,6 +129,8 @@ def _read_preset(
     preset = Preset.from_yaml(name, trust=trust)
     if game is not None and game != preset.rules:
         preset = preset.for_game(game, name)
+    if num_players not in (None, 2, 3, 4):
+        raise UserError(f"--num-players: found {num_players}, expected 2, 3 or 4")
     if against is not None:
         preset = preset.best_response_to(against, num_players)
     elif num_players is not None:

@@ -100,6 +100,9 @@ class MatchupPlan:
     screen: ScreeningDesign | None = None  # actions denied to each line-up position, by block
     cover: CoverDesign | None = None  # actions covered for all seats, by block
     handicap: HandicapDesign | None = None  # actions denied to each line-up position in all blocks
+    #: Number of the random streams for boards and players; default: the index of the matchup. Matchups with the same
+    #: number, line-ups and designs share all random numbers.
+    stream: int | None = None
 
     @property
     def seats(self) -> int:
@@ -125,6 +128,7 @@ class MatchupPlan:
             "lineups": [list(lineup) for lineup in self.lineups],
             "blocks": self.blocks,
             **self.designs,
+            **({} if self.stream is None else {"stream": self.stream}),
         }
 
     @property
@@ -152,7 +156,9 @@ class MatchupPlan:
             for lineup in data["lineups"].entries("at least one line-up", least=1)
         )
         designs = read_designs(data, config)
-        return cls(name, config, players, lineups, data["blocks"].integer(1, MAX_MATCHUP_GAMES), **designs)
+        stream = data["stream"].integer(0) if data["stream"].is_present else None
+        blocks = data["blocks"].integer(1, MAX_MATCHUP_GAMES)
+        return cls(name, config, players, lineups, blocks, **designs, stream=stream)
 
 
 def _plain(value: Any) -> Any:

@@ -104,14 +104,15 @@ def schedule_games(table: MatchupPlan, seed: int, chunk: WorkUnit) -> Schedule:
     blocks = np.arange(chunk.first, chunk.end)
     block = blocks.repeat(seats)
     positions = np.concatenate([block_seating(seats, k) for k in blocks.tolist()])
-    boards_seed = int(init_streams(seed, [chunk.table], _BOARDS)[0])
+    stream = chunk.table if table.stream is None else table.stream
+    boards_seed = int(init_streams(seed, [stream], _BOARDS)[0])
     return Schedule(
         block=block,
         game=np.arange(chunk.first * seats, chunk.end * seats),
         seeds=deal_seeds(seed, block),
         lineup_positions=positions,
         seating=np.array(table.lineups[chunk.lineup])[positions],
-        disabled=_disabled(table, boards_seed, _lineup_seed(seed, chunk), blocks, positions),
+        disabled=_disabled(table, boards_seed, _lineup_seed(table, seed, chunk), blocks, positions),
     )
 
 
@@ -124,7 +125,7 @@ def play_work_unit(
     """
     games = schedule_games(table, seed, chunk)
     members, member = np.unique(table.lineups[chunk.lineup], return_inverse=True)
-    lineup_seed = _lineup_seed(seed, chunk)
+    lineup_seed = _lineup_seed(table, seed, chunk)
     by_position = np.stack([init_streams(lineup_seed, games.game, k) for k in range(table.seats)], axis=1)
     streams = np.take_along_axis(by_position, games.lineup_positions, axis=1)
     names = [table.players[i] for i in members.tolist()]
@@ -147,8 +148,9 @@ def play_work_unit(
     return WorkUnitGames(games, played, tuple(ThinkingTime(*time) for time in times))
 
 
-def _lineup_seed(seed: int, chunk: WorkUnit) -> int:
-    return int(init_streams(seed, [chunk.lineup], _LINEUPS + chunk.table)[0])
+def _lineup_seed(table: MatchupPlan, seed: int, chunk: WorkUnit) -> int:
+    stream = chunk.table if table.stream is None else table.stream
+    return int(init_streams(seed, [chunk.lineup], _LINEUPS + stream)[0])
 
 
 def _disabled(

@@ -37,7 +37,7 @@ from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_
 from helsinki_env.evaluation.balance.sensitivity import read_matchup
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
-from helsinki_env.utils.files import atomic_write
+from helsinki_env.utils.files import atomic_write, check_no_link
 from helsinki_env.utils.yaml_files import find_yaml
 
 __all__ = [
@@ -53,6 +53,8 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]
 
+MAX_SEED = 2**62
+"""Maximum seed of objectives; a search uses larger seeds."""
 GROUPS = 20
 """Number of groups of the jackknife."""
 
@@ -208,7 +210,8 @@ _DEVIATIONS = ("effects", "seats")
 
 def _is_measurable(measure: str, plan: MatchupPlan, players: Sequence[str]) -> bool:
     if measure in ("effects", "level"):
-        return any(design is not None for design in (plan.boards, plan.screen))
+        # If all seats lack equally many actions, only differences between effects are determined.
+        return plan.screen is not None or (plan.boards is not None and plan.boards.denied[0] < plan.boards.denied[1])
     if measure == "use":
         return spec_of(plan.config).used is not None
     return set(players) <= set(plan.players)
@@ -247,7 +250,7 @@ class Objectives:
         data = read_yaml(find_yaml(name_or_path, "objectives", ObjectivesError), ObjectivesError)
         data.mapping(("seed", "tables", "aims"))
         tables = tuple(read_matchup(entry) for entry in data["tables"].entries("at least one matchup", least=1))
-        seed = data["seed"].integer(0)
+        seed = data["seed"].integer(0, MAX_SEED)
         plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
         for entry, plan in zip(data["tables"].entries("matchups"), plans, strict=True):
             if plan.blocks < GROUPS:
@@ -272,7 +275,7 @@ class Objectives:
         seed: int | None = None,
         share: float = 1.0,
     ) -> Plan:
-        """Return a tournament that measures several component files with the same deals.
+        """Return a tournament that measures several component files with the same deals and random streams.
 
         Args:
             files: component files as for `score`. The matchups of each file follow those of the previous file.
@@ -291,10 +294,13 @@ class Objectives:
                 name = table["name"] if len(files) == 1 else f"{table['name']} / {number}"
                 tables.append({**table, "name": name, "game": {**table["game"], **changed}})
         plan = plan_from_dict({"seed": self.seed if seed is None else seed, "tables": tables})
-        if share == 1.0:
+        if len(files) == 1 and share == 1.0:
             return plan
-        fewer = (replace(one, blocks=max(GROUPS, round(share * one.blocks))) for one in plan.tables)
-        return replace(plan, tables=tuple(fewer))
+        changed_tables = (
+            replace(one, blocks=max(GROUPS, round(share * one.blocks)), stream=i % len(self.matchups))
+            for i, one in enumerate(plan.tables)
+        )
+        return replace(plan, tables=tuple(changed_tables))
 
     def score(
         self,
@@ -413,17 +419,19 @@ def _read_aim(data: Node, plans: Sequence[MatchupPlan]) -> Aim:
         chosen = data["matchups"].entries("at least one matchup", least=1)
         usable = [names.index(one.choice(known, "a matchup with this measure: ")) for one in chosen]
     if not usable:
-        need = {"effects": "boards or screen", "level": "boards or screen", "ahead": "both players"}.get(
-            measure, "used actions"
-        )
+        varied = "screen, or boards with a range of denied actions"
+        needs = {"effects": varied, "level": varied, "ahead": "both players"}
+        need = needs.get(measure, "used actions")
         data["measure"].fail(f"a measure of some matchup; this one needs a matchup with {need}")
     return Aim(measure, low, high, data.get("weight", 1.0).number(0, 1e9), players, tuple(usable))
 
 
 def _component_file(content: Mapping[str, Any], folder: Path) -> Path:
-    """Return the path of a component file with the given content, after writing it to the folder if it is missing."""
-    path = folder / "components" / f"{digest_of(content)}.yaml"
-    if not path.exists():
+    """Return the path of a component file with the given content, after writing it to the folder if necessary."""
+    check_no_link(folder / "components")
+    path = (folder / "components" / f"{digest_of(content)}.yaml").resolve()
+    text = yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False).encode()
+    if not path.exists() or path.read_bytes() != text:
         with atomic_write(path) as file:
-            file.write(yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False).encode())
+            file.write(text)
     return path

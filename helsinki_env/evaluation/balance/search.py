@@ -3,37 +3,39 @@
 A search file lists what may change in a component file, and names an objectives file
 (`helsinki_env.evaluation.balance.objectives`). A *variant* is the component file with some changes.
 
-1. Variants with random changes are played. Each value changes equally often.
+1. Variants with random changes are played. All parameters change about equally often.
 2. A linear model predicts every measurement of the objectives from the changes. The effect of each change has a normal
    prior, whose variance is estimated for each measurement from the games (MacKay 1992, "Bayesian interpolation", Neural
    Computation 4).
-3. In each round, the model's effects are drawn several times from their posterior distribution. For each draw, the
-   variant with the best score and at most `most` changes is played (Thompson 1933, "On the likelihood that one unknown
-   probability exceeds another", Biometrika 25). The model is then fitted again.
+3. In each round, the model's effects are drawn several times from their posterior distribution. For each draw, the best
+   new variant with at most `most` changes is played (Thompson 1933, "On the likelihood that one unknown probability
+   exceeds another", Biometrika 25). The model is then fitted again.
 4. The finalists and the unchanged components are played on fresh deals. A finalist is proposed only if the interval of
    its improvement lies above 0. The intervals hold simultaneously for all finalists (Bonferroni).
 
-The model predicts the measurements and not the score. Each measurement depends almost linearly on the changes, but the
-score does not, and most of its noise is an offset that all variants share. Estimates for finalists combine their own
-games with the model, weighted by their errors (Fay and Herriot 1979, "Estimates of income for small places", Journal of
-the American Statistical Association 74).
+The model predicts the measurements and not the score, because each measurement depends almost linearly on the changes.
+All variants share deals, denied actions and random streams, so only differences between them matter. Estimates for
+finalists combine their own games with the model, weighted by their errors (Fay and Herriot 1979, "Estimates of income
+for small places", Journal of the American Statistical Association 74).
 
 Letters in shapes: N variants, P parameters, D changes (the alternative values of all parameters), M measurements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache, cached_property, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import Node, UserError, digest_of, read_yaml, short_repr
+from helsinki_env.data import Node, UserError, digest_of, read_json, read_yaml, short_repr
 from helsinki_env.engine.component_reader import merge_mappings
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import Plan
@@ -45,6 +47,7 @@ from helsinki_env.evaluation.balance.objectives import (
     jackknife,
 )
 from helsinki_env.evaluation.match_stats import student_quantile
+from helsinki_env.utils.files import write_json
 from helsinki_env.utils.yaml_files import find_yaml
 
 __all__ = [
@@ -66,15 +69,16 @@ Array = npt.NDArray[np.float64]
 Variant = tuple[int, ...]
 """The number of the value of each parameter: 0 for no change, n for the n-th alternative value."""
 
-_MAX_LISTED = 200
+_MAX_CHANGES = 300
+#: Path of a temporary component file in an error message, with the matchup that uses it.
+_TEMPORARY = re.compile(rf"^(tables\[\d+\]\.game: )?{re.escape(gettempdir())}/\S+\.yaml: ")
+_KEY = re.compile(r"\w+(\.\w+){0,9}")
 #: Mean number of changes in a random variant, and the maximum fraction of variants in which a parameter changes.
 _CHANGES, _FRACTION = 6, 0.5
 #: Ratios of the variance of the noise to that of the effects, from which the model chooses.
 _RATIOS = np.logspace(-2, 4, 25)
 #: Minimum degrees of freedom of unbiased estimates.
 _FREEDOM = 10
-#: Draws from the posterior distribution for each variant of a round; most of them have the same best variant later on.
-_DRAWS = 4
 
 
 class SearchError(UserError):
@@ -144,26 +148,16 @@ class SearchConfig:
         games = data.get("games", {}).mapping(("search", "test"))
         variants = data.get("variants", {}).mapping(("random", "rounds", "in_each_round", "finalists"))
         objectives_name = data["objectives"].text("an objectives file")
+        with data["objectives"].prefix_errors():
+            objectives = Objectives.from_yaml(objectives_name, trust=trust)
         components = data.get("components", "default").text("a component file")
-        listed = [
-            *((name, item, _of_value(name, item)) for name, item in _alternatives(data, "changes")),
-            *((name, item, _of_file(item, components)) for name, item in _alternatives(data, "files")),
-        ]
-        if not listed:
-            data["changes"].fail("at least one value that may change")
-        for name in data.get("files", {}).value:
-            if name in data.get("changes", {}).value:
-                data["files"][name].fail("a name that is not a key of changes")
-        parameters = tuple(
-            Parameter(name, tuple(one for other, _, one in listed if other == name))
-            for name in dict.fromkeys(name for name, _, _ in listed)
-        )
+        listed = _read_parameters(data, components)
         found = cls(
             name=path.stem,
             objectives_name=objectives_name,
-            objectives=Objectives.from_yaml(objectives_name, trust=trust),
+            objectives=objectives,
             components=components,
-            parameters=parameters,
+            parameters=tuple(parameter for parameter, _ in listed),
             most=data.get("most", 4).integer(1),
             share=games.get("search", 0.1).number(0, 1000, inside=True),
             random=variants.get("random", 40).integer(4, 400),
@@ -172,14 +166,23 @@ class SearchConfig:
             finalists=variants.get("finalists", 2).integer(1, 10),
             test=games.get("test", 2.0).number(0, 1000, inside=True),
         )
-        with TemporaryDirectory() as folder:
-            before = found._digest(found.unchanged, Path(folder))
-            for change, (_, item, _) in zip(found.changes, listed, strict=True):
-                with item.prefix_errors():
-                    digest = found._digest(found.change(found.unchanged, *change), Path(folder))
-                if digest == before:
-                    item.fail(f"a change of {components}")
+        found._check_changes(data.get("components", components), [item for _, items in listed for item in items])
         return found
+
+    def _check_changes(self, components: Node, items: Sequence[Node]) -> None:
+        """Check that each change alone is valid and differs from the others, given its entry in the file."""
+        variants = [self.unchanged, *(self.change(self.unchanged, *change) for change in self.changes)]
+        known: dict[str, str] = {}
+        for item, variant in zip([components, *items], variants, strict=True):
+            try:
+                digest = self._digest(variant)
+            except UserError as problem:
+                with item.prefix_errors():
+                    raise UserError(_TEMPORARY.sub("", str(problem))) from None
+            if digest in known:
+                other = known[digest]
+                item.fail(f"a change other than {other}" if other else f"a change of {self.components}")
+            known[digest] = self.describe(variant) if any(variant) else ""
 
     @property
     def unchanged(self) -> Variant:
@@ -191,7 +194,7 @@ class SearchConfig:
         content = self._base
         for parameter, number in zip(self.parameters, variant, strict=True):
             if number:
-                content = merge_mappings(content, parameter.alternatives[number - 1][1])
+                content = merge_mappings(content, parameter.alternatives[number - 1][1], keep_null=True)
         return content if any(variant) else self.components
 
     @cached_property
@@ -206,18 +209,38 @@ class SearchConfig:
         parts = [self.parameters[i].alternatives[n - 1][0] for i, n in enumerate(variant) if n]
         return ", ".join(parts) or "no change"
 
-    def _digest(self, variant: Variant, folder: Path) -> str:
+    def _digest(self, variant: Variant) -> str:
         """Return the digest of the game with a variant; raise an error if its components are invalid."""
-        plan = self.objectives.joint_plan([self.content(variant)], folder)
-        return digest_of([table.config.digest for table in plan.tables])
+        with TemporaryDirectory() as folder:
+            plan = self.objectives.joint_plan([self.content(variant)], Path(folder))
+            return digest_of([table.config.digest for table in plan.tables])
 
-    def is_valid(self, variant: Variant, folder: Path) -> bool:
+    def is_valid(self, variant: Variant) -> bool:
         """Return whether the changes of a variant are valid together."""
         try:
-            self._digest(variant, folder)
+            self._digest(variant)
         except UserError:
             return False
         return True
+
+    def open(self, folder: Path) -> None:
+        """Save the search in the folder of its games; raise SearchError if the folder has games of another search."""
+        path = folder / "search.json"
+        aims = [[str(value) for value in vars(aim).values()] for aim in self.objectives.aims]
+        objectives = {"seed": self.objectives.seed, "matchups": self.objectives.matchups, "aims": aims}
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        own = json.loads(json.dumps({**values, "objectives": objectives}))
+        if not path.exists() or not any((folder / part).is_dir() for part in ("random", "test")):
+            write_json(path, own)
+            return
+        saved = read_json(path, SearchError).mapping()
+        for key, value in own.items():
+            if saved.get(key, None).value != value:
+                raise SearchError(
+                    f"{folder}: {key}: found a search with another value, {short_repr(value)}, expected "
+                    f"{short_repr(saved.get(key, None).value)} as in this folder, which has its games; use the same "
+                    "file, or another --out"
+                )
 
     @staticmethod
     def change(variant: Variant, parameter: int, value: int) -> Variant:
@@ -244,7 +267,7 @@ class SearchConfig:
         return list(dict.fromkeys(near))
 
     def random_variants(self, generator: np.random.Generator) -> list[Variant]:
-        """Return the random variants. All parameters change equally often, with all their values equally often."""
+        """Return the random variants. All parameters change equally often, with all alternatives equally often."""
         times = max(1, round(self.random * min(_FRACTION, _CHANGES / len(self.parameters))))
         variants = np.zeros((self.random, len(self.parameters)), np.int64)
         for column, parameter in enumerate(self.parameters):
@@ -253,27 +276,48 @@ class SearchConfig:
         return [tuple(row) for row in variants.tolist()]
 
 
-def _alternatives(data: Node, key: str) -> Iterator[tuple[str, Node]]:
-    """Yield the name of the parameter and the node of each alternative under a key of the search file."""
-    if len(parts := data.get(key, {}).items()) > _MAX_LISTED:
-        data[key].fail(f"at most {_MAX_LISTED} entries", found=str(len(parts)))
-    for name, items in parts:
-        for item in items.entries("alternatives", least=1, most=_MAX_LISTED):
-            yield name, item
+def _read_parameters(data: Node, components: str) -> list[tuple[Parameter, list[Node]]]:
+    """Return the parameters of a search file, each with the entries of its alternatives."""
+    found: dict[str, tuple[Parameter, list[Node]]] = {}
+    for section, read in (("changes", _of_value), ("files", partial(_of_file, components))):
+        for name, items in data.get(section, {}).items():
+            if not isinstance(name, str) or not name.strip() or (section == "changes" and not _KEY.fullmatch(name)):
+                items.fail("a name, or for changes at most ten keys with dots between them", found=short_repr(name))
+            if any(f"{name}.".startswith(f"{other}.") or f"{other}.".startswith(f"{name}.") for other in found):
+                items.fail("a part of the components that no other entry changes", found=short_repr(name))
+            entries = items.entries("alternatives", least=1, most=_MAX_CHANGES)
+            found[name] = Parameter(name, tuple(read(name, entry) for entry in entries)), entries
+    if not found:
+        data["changes"].fail("at least one value that may change")
+    count = sum(len(entries) for _, entries in found.values())
+    if count > _MAX_CHANGES:
+        data["changes"].fail(f"at most {_MAX_CHANGES} alternatives in all", found=str(count))
+    return list(found.values())
 
 
 def _of_value(key: str, item: Node) -> tuple[str, dict[str, Any]]:
     """Return the description and content of an alternative value."""
+    _check_keys(item)
     content: Any = item.value
     for part in reversed(key.split(".")):
         content = {part: content}
     return f"{key}: {short_repr(item.value)}", content
 
 
-def _of_file(item: Node, components: str) -> tuple[str, dict[str, Any]]:
+def _check_keys(item: Node) -> None:
+    """Check that all keys inside a value are text."""
+    if isinstance(item.value, dict):
+        for key, inner in item.items():
+            if not isinstance(key, str):
+                item.fail("keys that are text", found=short_repr(key))
+            _check_keys(inner)
+
+
+def _of_file(components: str, _: str, item: Node) -> tuple[str, dict[str, Any]]:
     """Return the name and the changes of a component file, whose base must be the changed components."""
     name = item.text("a component file")
-    file = read_yaml(find_yaml(name, "components", SearchError), SearchError).mapping()
+    with item.prefix_errors():
+        file = read_yaml(find_yaml(name, "components", SearchError), SearchError).mapping()
     if file["base"].value != components:
         item.fail(f"a component file with the base {components}")
     return name, {key: value for key, value in file.value.items() if key not in ("base", "fact", "reason")}
@@ -300,7 +344,8 @@ class Tested(NamedTuple):
         variant: the variant.
         score, error: its score and standard error.
         gain, low, high: by how much its score is lower than that of the unchanged components, and the ends of the
-            simultaneous 95% interval. They refer to scores of this number of games.
+            simultaneous 95% interval; 0 for the unchanged components. Scores fall with more games, because noise adds
+            to distances, so a gain holds for this number of games.
         values, errors: measurements and their standard errors, (M,).
     """
 
@@ -321,8 +366,8 @@ class SearchResult:
     Attributes:
         names: names of the M measurements.
         played: the variants of the search, in the order in which they were played.
-        changes: predicted reduction of the score by each change alone, with its standard error, in the order of
-            `SearchConfig.changes`.
+        changes: predicted reduction of the score by each change alone, with its posterior standard deviation, in the
+            order of `SearchConfig.changes`.
         effects: effect of each change on each measurement and the half-width of its interval, float64 (2, D, M), see
             `estimate_effects`; None if there are too few random variants.
         tested: the unchanged components, then the finalists.
@@ -365,26 +410,28 @@ def estimate_effects(features: Array, values: Array) -> Array | None:
     return np.array([coefficients[1:], half[1:]])
 
 
+Predict = Callable[[Sequence[Variant]], Array]
+"""Function from variants to predicted measurements, float64 (N, M)."""
+
+
 class MeasurementModel:
     """Linear model of all measurements, fitted to the variants that were played."""
 
     def __init__(self, config: SearchConfig) -> None:
         self.config, self.names = config, list[MeasurementName]()
         self.variants: list[Variant] = []
-        self._values: list[Array] = []
-        self._variances: list[Array] = []
+        self._found: list[Array] = []
 
     def add(self, variant: Variant, found: Measurements) -> None:
         """Add the measurements of a variant."""
         self.names = found.names
         self.variants.append(variant)
-        self._values.append(found.values[0])
-        self._variances.append(jackknife(found.values[1:]) ** 2)
+        self._found.append(found.values)
 
     @property
     def values(self) -> Array:
         """Measurements of all variants, float64 (N, M)."""
-        return np.array(self._values)
+        return np.array([values[0] for values in self._found])
 
     def fit(self) -> None:
         """Fit the model."""
@@ -403,10 +450,12 @@ class MeasurementModel:
         noise = noise[np.arange(len(best)), best]
         self._effects = self._basis @ (moment / above[:, best])  # (D, M)
         self._spread = np.sqrt(noise / above[:, best])
-        self._measured = np.mean(self._variances, axis=0)  # variance of a measurement in the games of one variant
+        # Variance of a measurement in the games of a variant, relative to the others, which share their deals.
+        groups = np.array([values[1:] for values in self._found])
+        self._measured = (jackknife((groups - groups.mean(axis=0)).swapaxes(0, 1)) ** 2).mean(axis=0)
         self._misfit = np.clip(noise - self._measured, 0.0, None)
 
-    def draw(self, generator: np.random.Generator | None = None) -> Callable[[Sequence[Variant]], Array]:
+    def draw(self, generator: np.random.Generator | None = None) -> Predict:
         """Return a function from variants to predictions, float64 (N, M).
 
         It uses a draw from the posterior distribution of the effects, or their means if there is no generator.
@@ -421,35 +470,46 @@ class MeasurementModel:
         """Return the scores of predictions, float64 (N,)."""
         return self.config.objectives.penalties(self.names, predicted)
 
-    def best(self, predict: Callable[[Sequence[Variant]], Array]) -> Variant:
-        """Return the variant with the lowest score among its neighbors, found by descent from the unchanged one."""
-        variant = self.config.unchanged
-        score = float(self.scores(predict([variant]))[0])
+    def best(
+        self, predict: Predict, is_valid: Callable[[Variant], bool], known: Collection[Variant] = ()
+    ) -> Variant | None:
+        """Return the valid variant with the lowest score among its neighbors, found by descent from the unchanged one.
+
+        If it is `known`, return its best valid neighbor that is not, or None.
+        """
+
+        def ranked(variants: list[Variant]) -> Iterator[tuple[float, Variant]]:
+            scores = self.scores(predict(variants))
+            yield from ((float(scores[i]), variants[i]) for i in scores.argsort(kind="stable") if is_valid(variants[i]))
+
+        score, variant = next(ranked([self.config.unchanged]))
         while True:
-            near = self.config.neighbors(variant)
-            scores = self.scores(predict(near))
-            lowest = int(scores.argmin())
-            if scores[lowest] >= score - 1e-9:
-                return variant
-            variant, score = near[lowest], float(scores[lowest])
+            lower, near = next(ranked(self.config.neighbors(variant)), (score, variant))
+            if not lower < score - 1e-9:
+                break
+            score, variant = lower, near
+        if variant not in known:
+            return variant
+        new = [one for one in self.config.neighbors(variant) if one not in known]
+        return next(ranked(new), (0.0, None))[1] if new else None
 
     def estimates(self, variants: Sequence[Variant]) -> Array:
         """Return the scores of variants, float64 (N,), from their own games combined with the model."""
         predicted = self.draw()(variants)
         for row, variant in zip(predicted, variants, strict=True):
-            own = [values for one, values in zip(self.variants, self._values, strict=True) if one == variant]
-            if own:
-                weight = self._misfit / np.maximum(self._misfit + self._measured / len(own), 1e-12)
-                row += weight * (np.mean(own, axis=0) - row)
+            if variant in self.variants:
+                own = self._found[self.variants.index(variant)][0]
+                row += self._misfit / np.maximum(self._misfit + self._measured, 1e-12) * (own - row)
         return self.scores(predicted)
 
     def gains(self, generator: np.random.Generator) -> list[tuple[float, float]]:
-        """Return the predicted reduction of the score by each change alone, and its standard error."""
+        """Return the predicted reduction of the score by each change alone, and its posterior standard deviation."""
         unchanged = self.config.unchanged
         alone = [unchanged, *(self.config.change(unchanged, *change) for change in self.config.changes)]
-        drawn = np.array([self.scores(self.draw(generator)(alone)) for _ in range(200)])
-        gains = drawn[:, :1] - drawn[:, 1:]
-        return list(zip(gains.mean(axis=0).tolist(), gains.std(axis=0).tolist(), strict=True))
+        draws = [self.draw(), *(self.draw(generator) for _ in range(200))]
+        scores = np.array([self.scores(draw(alone)) for draw in draws])
+        gains = scores[:, :1] - scores[:, 1:]
+        return list(zip(gains[0].tolist(), gains[1:].std(axis=0).tolist(), strict=True))
 
 
 Measure = Callable[[str, Sequence[Variant], int, float], list[Measurements]]
@@ -480,33 +540,36 @@ def search(config: SearchConfig, measure: Measure, is_valid: Callable[[Variant],
     Args:
         config: the search.
         measure: function that plays the games of a part, see `measure_by_playing`.
-        is_valid: function that returns whether a variant is valid, such as `SearchConfig.is_valid` with a folder.
+        is_valid: function that returns whether a variant is valid, such as `SearchConfig.is_valid`.
     """
-    objectives, model = config.objectives, MeasurementModel(config)
+    objectives, model, valid = config.objectives, MeasurementModel(config), cache(is_valid)
     generator = np.random.default_rng([objectives.seed, 1])
     played: list[Played] = []
     games = 0
 
-    def run(part: str, variants: Sequence[Variant], seed: int) -> None:
+    def run(part: str, variants: Sequence[Variant]) -> None:
         nonlocal games
-        for variant, found in zip(variants, measure(part, variants, objectives.seed + seed, config.share), strict=True):
+        for variant, found in zip(variants, measure(part, variants, objectives.seed + 1, config.share), strict=True):
             model.add(variant, found)
             totals = objectives.penalties(found.names, found.values)
             played.append(Played(variant, part, float(totals[0]), float(jackknife(totals[1:]))))
             games += found.games
         model.fit()
 
-    run("random", [config.unchanged, *filter(is_valid, config.random_variants(generator))], 1)
+    random = [_repaired(config, variant, generator, valid) for variant in config.random_variants(generator)]
+    run("random", [config.unchanged, *random])
     effects = estimate_effects(config.features(model.variants), model.values)
     for number in range(1, config.rounds + 1):
-        chosen: dict[Variant, None] = {}
-        for _ in range(_DRAWS * config.variants):
-            variant = model.best(model.draw(generator))
-            if len(chosen) < config.variants and (variant in chosen or is_valid(variant)):
-                chosen[variant] = None
-        run(f"round-{number}", list(chosen) or [config.unchanged], 1 + number)
-    finalists = _finalists(model, is_valid)
-    test = measure("test", [config.unchanged, *finalists], objectives.seed + config.rounds + 2, config.test)
+        chosen: list[Variant] = []
+        for _ in range(config.variants):
+            variant = model.best(model.draw(generator), valid, {*model.variants, *chosen})
+            if variant is not None:
+                chosen.append(variant)
+        if not chosen:
+            break
+        run(f"round-{number}", chosen)
+    finalists = _finalists(model, valid)
+    test = measure("test", [config.unchanged, *finalists], objectives.seed + 2, config.test)
     tested = _test(config, finalists, test)
     better = [one for one in tested if one.low > 0]
     return SearchResult(
@@ -520,10 +583,23 @@ def search(config: SearchConfig, measure: Measure, is_valid: Callable[[Variant],
     )
 
 
+def _repaired(
+    config: SearchConfig, variant: Variant, generator: np.random.Generator, is_valid: Callable[[Variant], bool]
+) -> Variant:
+    """Return a variant without those of its changes, in random order, that make it invalid."""
+    if not is_valid(variant):
+        for parameter in generator.permutation(len(variant)).tolist():
+            variant = config.change(variant, parameter, 0)
+            if is_valid(variant):
+                break
+    return variant
+
+
 def _finalists(model: MeasurementModel, is_valid: Callable[[Variant], bool]) -> list[Variant]:
     """Return the variants with the lowest estimated scores; with equal ones, those with fewer changes."""
     config = model.config
-    known = dict.fromkeys([*model.variants, *filter(is_valid, [model.best(model.draw())])])
+    best = model.best(model.draw(), is_valid)
+    known = dict.fromkeys([*model.variants, *([best] if best else [])])
     candidates = [one for one in known if 0 < count_changes(one) <= config.most]
     if not candidates:
         return []

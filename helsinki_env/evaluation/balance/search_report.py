@@ -8,6 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from helsinki_env.evaluation.balance.objectives import GROUPS, Aim, Measurement
@@ -84,7 +85,7 @@ def search_report_files(config: SearchConfig, result: SearchResult, data: Mappin
     }
     if result.proposal is not None:
         content = config.content(result.proposal.variant)
-        comment = f"# Proposed by the search {config.name}: {config.describe(result.proposal.variant)}\n"
+        comment = f"# Proposed by the search {printable(config.name)}: {config.describe(result.proposal.variant)}\n"
         files[Path(PROPOSAL)] = (comment + yaml.safe_dump(content, sort_keys=False)).encode()
     return files
 
@@ -139,7 +140,7 @@ def _page(config: SearchConfig, result: SearchResult, data: Mapping[str, Any]) -
     yield "The measurement farthest from its bounds, with its standard error, in the games of the final test."
     yield _aims(config, result)
     yield "## Single changes"
-    yield "Predicted improvement of the score by each change alone, with its standard error."
+    yield "Predicted improvement of the score by each change alone, with its posterior standard deviation."
     rows = [(escape_markdown(one["change"]), f"{one['gain']:+.2f} ± {one['error']:.2f}") for one in data["changes"]]
     order = sorted(range(len(rows)), key=lambda i: -data["changes"][i]["gain"])
     yield markdown_table(("change", "improvement"), [rows[i] for i in order])
@@ -147,9 +148,11 @@ def _page(config: SearchConfig, result: SearchResult, data: Mapping[str, Any]) -
         yield "## Effects on the game"
         yield (
             "Effect of each change on the measurements, estimated by least squares from the variants with random "
-            "changes. The 95% intervals of a column hold simultaneously; bold: the interval excludes 0."
+            "changes. The 95% intervals of a column hold simultaneously; bold: the interval excludes 0. The JSON file "
+            "also has those on the effects and the use of actions."
         )
-        for matchup in dict.fromkeys(name.matchup for name in result.names):
+        single = [name for name in result.names if config.objectives.aims[name.aim].measure not in _MANY]
+        for matchup in dict.fromkeys(name.matchup for name in single):
             yield f"### {escape_markdown(matchup)}"
             yield _effects(config, result, matchup)
 
@@ -177,15 +180,19 @@ def _effects(config: SearchConfig, result: SearchResult, matchup: str) -> str:
 _MANY = ("effects", "use")
 
 
+def _score(one: Tested) -> float:
+    return one.score
+
+
 def _aims(config: SearchConfig, result: SearchResult) -> str:
-    chosen = [result.tested[0], *([result.proposal] if result.proposal else result.tested[1:2])]
+    chosen = [result.tested[0], *([result.proposal] if result.proposal else sorted(result.tested[1:], key=_score)[:1])]
     rows = []
     for number, aim in enumerate(config.objectives.aims):
         own = [k for k, name in enumerate(result.names) if name.aim == number]
         for matchup in dict.fromkeys(result.names[k].matchup for k in own):
             cells = []
             for one in chosen:
-                distances = config.objectives.distances(result.names, one.values)
+                distances = config.objectives.distances(result.names, np.array(one.values))
                 here = [
                     Measurement(*result.names[k], one.values[k], one.errors[k], float(distances[k]))
                     for k in own
