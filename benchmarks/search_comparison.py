@@ -27,10 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
-from helsinki_env.evaluation.balance.objectives import GROUPS, Measurements, jackknife
+from helsinki_env.evaluation.balance.objectives import GROUPS, Measurements, Objectives, jackknife
 from helsinki_env.evaluation.balance.search import SearchConfig, Variant, measure_by_playing, search
 from helsinki_env.evaluation.match_stats import student_quantile
 from helsinki_env.utils.files import write_json
@@ -145,14 +144,12 @@ def found_by(
 def compared(config: SearchConfig, found: dict[tuple[str, int], Variant], folder: Path) -> Iterator[dict[str, Any]]:
     """Play the results on the same fresh deals; yield a row for the unchanged components and for each result."""
     variants = list(dict.fromkeys([config.unchanged, *found.values()]))
-    contents = [config.content(one) for one in variants]
-    plan = config.objectives.joint_plan(contents, folder, config.objectives.seed, config.test)
-    run_arena(plan, folder / "final")
-    tables, count = load_run(folder / "final", whole=True), len(config.objectives.matchups)
-    totals = {}
-    for number, variant in enumerate(variants):
-        names, values, _ = config.objectives.measurements(tables[number * count : (number + 1) * count])
-        totals[variant] = config.objectives.penalties(names, values)
+    measure = measure_by_playing(config, folder, lambda part, plan: run_arena(plan, folder / part))
+    found_values = measure("final", variants, config.objectives.seed, config.test)
+    totals = {
+        variant: config.objectives.penalties(names, values)
+        for variant, (names, values, _) in zip(variants, found_values, strict=True)
+    }
     quantile = student_quantile(GROUPS)
     for key, variant in {("unchanged", 0): config.unchanged, **found}.items():
         gain = totals[config.unchanged] - totals[variant]
@@ -170,13 +167,16 @@ def compared(config: SearchConfig, found: dict[tuple[str, int], Variant], folder
 def main() -> None:
     """Run the comparison."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--search", default=str(Path(__file__).with_suffix(".yaml")), help="search file")
+    parser.add_argument("--search", default="standard", help="search file; its limit of changes is ignored")
+    parser.add_argument("--objectives", default=str(Path(__file__).with_suffix(".yaml")), help="objectives file")
     parser.add_argument("--methods", default="model,tpe,ntbea,random")
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--out", type=Path, default=Path("runs/search-comparison"))
     parser.add_argument("--processes", type=int, default=None)
     options = parser.parse_args()
-    config = SearchConfig.from_yaml(options.search)
+    listed = SearchConfig.from_yaml(options.search)
+    objectives = Objectives.from_yaml(options.objectives)
+    config = replace(listed, objectives=objectives, most=len(listed.parameters), share=1.0, test=20.0, finalists=1)
     found = {}
     with reuse_workers():
         for seed in map(int, options.seeds.split(",")):
