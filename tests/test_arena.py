@@ -381,8 +381,8 @@ def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
 
 def test_another_run_is_refused(plan: Plan, finished: Path, tmp_path: Path) -> None:
     changes: list[tuple[dict[str, Any], str]] = [
-        ({"seed": 4}, "holds another run: seed: found 3, expected 4; choose another --out, or remove"),
-        ({"chunk": 7}, "chunk_games: found 6, expected 7"),
+        ({"seed": 4}, "seed: found 4, expected 3 as for the earlier results; use the same settings, or"),
+        ({"chunk": 7}, "chunk_games: found 7, expected 6"),
         ({"tables": TABLES["tables"][:1]}, "tables: found ["),  # type: ignore[index]
     ]
     for change, message in changes:

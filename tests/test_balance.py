@@ -325,7 +325,7 @@ def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     assert read_study(tmp_path) == StudyConfig.from_dict(TINY)
     (tmp_path / "screen").mkdir()
     StudyConfig.from_dict(TINY).open(tmp_path)
-    with pytest.raises(StudyError, match="seed: found 4, expected 3 as in the study"):
+    with pytest.raises(StudyError, match="seed: found 4, expected 3 as for the earlier results"):
         StudyConfig.from_dict({**TINY, "seed": 4}).open(tmp_path)
     with pytest.raises(StudyError, match="found no study"):
         read_study(tmp_path / "nowhere")

@@ -437,9 +437,9 @@ def test_a_run_of_another_kind_is_not_gone_on_with(finished: tuple[Path, Path]) 
     path, whole = finished
     data = json.loads((whole / "summary.json").read_text())["preset"]
     other = Preset.from_dict({key: data[key] for key in data if key != "learner"} | {"opponents": ["random"]})
-    with pytest.raises(RunError, match=r"preset\.learner 'plain', found None now"):
+    with pytest.raises(RunError, match=r"preset\.learner: found nothing, expected 'plain'"):
         Training(other, whole, 5, resume=True)
-    with pytest.raises(RunError, match="the run was started with seed 5, found 6 now"):
+    with pytest.raises(RunError, match="seed: found 6, expected 5 as for the earlier results"):
         Training(Preset.from_yaml(path), whole, 6, resume=True)
 
 

@@ -735,7 +735,7 @@ def test_what_is_asked_wrongly(
 
 def test_another_player_in_the_same_folder_is_refused(rated: Path, gauntlet: Gauntlet) -> None:
     with (
-        pytest.raises(ArenaError, match="holds another run"),
+        pytest.raises(ArenaError, match="as for the earlier results"),
         RunFolder.create(rated.parent, gauntlet.plan(COUNTED_PREFIX + "greedy", "quick")),
     ):
         pass
@@ -747,8 +747,8 @@ def test_another_players_folder_is_explained_without_the_prefix(
     words = ["evaluate", "run", "greedy", "--gauntlet", str(gauntlet.path), "--out", str(rated.parent)]
     assert main([*words, "--processes", "1"]) == 2
     shown = capsys.readouterr().err
-    assert "holds another run" in shown
-    assert "found 'heuristic', expected 'greedy'" in shown
+    assert "as for the earlier results" in shown
+    assert "found 'greedy', expected 'heuristic'" in shown
 
 
 BOT = """

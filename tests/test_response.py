@@ -86,7 +86,7 @@ def test_a_run_begins_with_the_network_that_it_is_told_and_meets_one_player(tiny
     assert not same_weights(load_checkpoint(tmp_path / "run" / "latest.safetensors")[0], begun)
     told = json.loads((tmp_path / "run" / "summary.json").read_text())["preset"]
     assert Preset.from_dict(told) == preset
-    with pytest.raises(RunError, match="the run was started with"):
+    with pytest.raises(RunError, match="as for the earlier results"):
         Training(tiny.best_response_to("random"), tmp_path / "run", 5, resume=True)
 
 

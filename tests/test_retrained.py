@@ -290,4 +290,4 @@ def test_what_cannot_be_asked_is_said_before_anything_is_learnt(
     assert "found an unfinished training after 1e-06 minutes" in capsys.readouterr().err
     assert main([*written(tmp_path), *out]) == 0  # with more of them it goes on
     assert main([*written(tmp_path, {"precision": "bfloat16"}), *out]) == 2
-    assert "the run was started with preset.precision" in capsys.readouterr().err
+    assert "preset.precision: found " in capsys.readouterr().err

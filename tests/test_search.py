@@ -409,7 +409,7 @@ def test_a_folder_belongs_to_one_search(config: SearchConfig, tmp_path: Path) ->
     config.open(tmp_path)
     (tmp_path / "random").mkdir()
     config.open(tmp_path)
-    with pytest.raises(SearchError, match="rounds: found a search with another value, 9, expected 3 as in this folder"):
+    with pytest.raises(SearchError, match="rounds: found 9, expected 3 as for the earlier results"):
         replace(config, rounds=9).open(tmp_path)
     with pytest.raises(SearchError, match="objectives: found"):
         with_seed(config, 8).open(tmp_path)

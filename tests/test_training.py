@@ -1067,15 +1067,15 @@ def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
         ({}, "found a training run, .*--resume.* --out"),
         (
             {"seed": 6, "resume": True},
-            "the run was started with seed 5, found 6 now; resume it with the same settings, or choose",
+            "seed: found 6, expected 5 as for the earlier results; use the same settings, or choose another --out",
         ),
         (
             {"preset": replace(preset, ppo=replace(preset.ppo, gae_lambda=0.5)), "resume": True},
-            r"the run was started with preset\.ppo\.gae_lambda 0\.92, found 0\.5 now; resume it with the same settings",
+            r"preset\.ppo\.gae_lambda: found 0\.5, expected 0\.92 as for the earlier results; use the same settings",
         ),
         (
             {"preset": replace(preset, precision="bfloat16", opponents=("greedy",)), "resume": True},
-            r"preset\.opponents \['heuristic'\], found \['greedy'\] now; preset\.precision '\w+', found 'bfloat16' now",
+            r"preset\.opponents\[0\]: found 'greedy', expected 'heuristic'; preset\.precision: found 'bfloat16'",
         ),
     ]
     for changes, message in cases:
@@ -1097,7 +1097,7 @@ def test_a_run_is_resumed_against_the_very_same_players(preset: Preset, whole: P
     assert not Training(asked, tmp_path / "run", 5).run()["finished"]
     Training(asked, tmp_path / "run", 5, resume=True)
     shutil.copy(whole / "past" / "0000.safetensors", rival)
-    with pytest.raises(RunError, match=r"the run was started with files\.net:.*rival\.safetensors '\w{16}', found '"):
+    with pytest.raises(RunError, match=r"files\.net:.*rival\.safetensors: found '\w{16}', expected '"):
         Training(asked, tmp_path / "run", 5, resume=True)
 
 

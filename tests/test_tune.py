@@ -492,7 +492,7 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     for path, content in judged.items():
         assert (tmp_path / "other" / "report" / path).read_bytes() == content, "so it is with who judges"
     assert main([*command, "--max-changes", "1", "--player", "greedy"]) == 2
-    assert "player: found 'greedy', expected 'random' as in the tuning" in capsys.readouterr().err
+    assert "player: found 'greedy', expected 'random' as for the earlier results" in capsys.readouterr().err
 
 
 @pytest.mark.nightly
@@ -664,5 +664,5 @@ def test_something_else_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     config.open(tmp_path)
     (tmp_path / "screen").mkdir()
     config.open(tmp_path)
-    with pytest.raises(StudyError, match=r"numbers: found 'all', expected .* as in the tuning"):
+    with pytest.raises(StudyError, match=r"numbers: found 'all', expected .* as for the earlier results"):
         replace(config, most=2, numbers="all").open(tmp_path)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.net.description import arrays_digest
-from helsinki_env.data import Node, UserError, parse_json, short_repr
+from helsinki_env.data import Node, UserError, parse_json
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import atomic_write
 
@@ -151,11 +151,3 @@ def load_optimizer(name: str, optimizer: torch.optim.Optimizer, arrays: Mapping[
     if any(len(items) != 3 for items in states.values()):
         raise StateError(f"{name}: found an incomplete optimizer state, expected step, exp_avg and exp_avg_sq")
     optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
-
-
-def differences(begun: Any, now: Any, key: str) -> list[str]:
-    """Describe the differences between the original and current settings of a run; `key` is the name of the setting."""
-    if isinstance(begun, dict) and isinstance(now, dict):
-        keys = [*now, *(name for name in begun if name not in now)]
-        return [text for name in keys for text in differences(begun.get(name), now.get(name), f"{key}.{name}")]
-    return [] if begun == now else [f"{key} {short_repr(begun)}, found {short_repr(now)} now"]

@@ -27,13 +27,12 @@ from helsinki_env.agents.net.checkpoint import save_checkpoint
 from helsinki_env.agents.net.description import environment_id, interface_digests
 from helsinki_env.agents.net.network import supports_bfloat16
 from helsinki_env.agents.registry import files_digest, make_player
-from helsinki_env.data import Node, UserError, shorten
+from helsinki_env.data import Node, UserError, check_same_settings, shorten
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.training.checkpoint_io import (
     Arrays,
     RunState,
     StateError,
-    differences,
     load_module,
     module_arrays,
     read_state,
@@ -161,13 +160,8 @@ class Training:
             arrays, description = read_state(self._state)
         except StateError as problem:
             raise RunError(str(problem)) from None
-        saved = {key: description[key].value for key in self._identity()}
-        different = [text for key, value in self._identity().items() for text in differences(saved[key], value, key)]
-        if different:
-            raise RunError(
-                f"{self.folder}: the run was started with {'; '.join(different)}; resume it with the same settings, or "
-                "choose another folder with --out"
-            )
+        identity = self._identity()
+        check_same_settings(self.folder, identity, {key: description[key].value for key in identity}, RunError)
         try:
             self._restore(arrays, description)
         except ValueError as problem:

@@ -50,6 +50,29 @@ def shorten(text: object, max_length: int = 160) -> str:
     return whole if len(whole) <= max_length else f"{whole[: max_length - 43]}...{whole[-40:]}"
 
 
+def check_same_settings(place: object, settings: object, stored: object, error: type[ValueError]) -> None:
+    """Raise `error` if settings differ from the stored ones with which the results in a file or folder were made."""
+    different = list(_differences(settings, stored))
+    if different:
+        more = f" (and {len(different) - 3} more)" if len(different) > 3 else ""
+        raise error(
+            f"{place}: {'; '.join(different[:3])}{more} as for the earlier results; use the same settings, or choose "
+            "another --out"
+        )
+
+
+def _differences(found: object, expected: object, where: str = "") -> Iterator[str]:
+    if isinstance(found, Mapping) and isinstance(expected, Mapping):
+        for key in {**found, **expected}:
+            pair = (found.get(key, _MISSING), expected.get(key, _MISSING))
+            yield from _differences(*pair, f"{where}.{key}" if where else str(key))
+    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        for i, pair in enumerate(zip(found, expected, strict=True)):
+            yield from _differences(*pair, f"{where}[{i}]")
+    elif found != expected:
+        yield f"{where}: found {short_repr(found)}, expected {short_repr(expected)}"
+
+
 def choices_text(known: Iterable[object], word: object) -> str:
     """Return the end of an error message, ``"one of a, b, c"``, with suggestions for a misspelled word."""
     names = [str(name) for name in known]

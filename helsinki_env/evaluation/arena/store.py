@@ -20,7 +20,7 @@ blocks, plan, checksum of the games, and times of the players. The plan determin
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -31,7 +31,7 @@ import numpy as np
 
 from helsinki_env.agents.llm.usage import ModelUsage
 from helsinki_env.agents.replaced_actions import ReplacedActions
-from helsinki_env.data import read_json, shorten
+from helsinki_env.data import check_same_settings, read_json, shorten
 from helsinki_env.evaluation.arena.designs import with_disabled
 from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, Plan, WorkUnit, without_game_counts
 from helsinki_env.evaluation.arena.work_unit import (
@@ -464,9 +464,7 @@ def _networks(plan: Plan) -> dict[str, str]:
 
 def _check_extends(path: Path, existing: Plan, plan: Plan) -> None:
     """Raise ArenaError unless a plan is equal to the existing plan or extends it with more games."""
-    difference = _difference(without_game_counts(existing.to_dict()), without_game_counts(plan.to_dict()))
-    if difference:
-        raise ArenaError(f"{path}: holds another run: {difference}; choose another --out, or remove {path}")
+    check_same_settings(path, without_game_counts(plan.to_dict()), without_game_counts(existing.to_dict()), ArenaError)
     for before, now in zip(existing.tables, plan.tables, strict=True):
         if now.blocks < before.blocks:
             raise ArenaError(
@@ -474,15 +472,3 @@ def _check_extends(path: Path, existing: Plan, plan: Plan) -> None:
                 f"least {before.blocks * before.seats:,} as in the existing run; request more games, or choose another "
                 "--out"
             )
-
-
-def _difference(found: Any, expected: Any, where: str = "") -> str:
-    """Describe the first difference between two plans. The result is empty if they are equal."""
-    if isinstance(found, Mapping) and isinstance(expected, Mapping):
-        keys: Iterable[Any] = [*expected, *(key for key in found if key not in expected)]
-        pairs = [(f"{where}.{key}" if where else str(key), found.get(key), expected.get(key)) for key in keys]
-    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
-        pairs = [(f"{where}[{i}]", a, b) for i, (a, b) in enumerate(zip(found, expected, strict=True))]
-    else:
-        return "" if found == expected else f"{where}: found {found!r:.100}, expected {expected!r:.100}"
-    return next((text for key, a, b in pairs if (text := _difference(a, b, key))), "")

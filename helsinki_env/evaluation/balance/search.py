@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import Node, UserError, digest_of, read_json, read_yaml, short_repr
+from helsinki_env.data import Node, UserError, check_same_settings, digest_of, read_json, read_yaml, short_repr
 from helsinki_env.engine.component_reader import merge_mappings
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import Plan
@@ -233,14 +233,7 @@ class SearchConfig:
         if not path.exists() or not any((folder / part).is_dir() for part in ("random", "test")):
             write_json(path, own)
             return
-        saved = read_json(path, SearchError).mapping()
-        for key, value in own.items():
-            if saved.get(key, None).value != value:
-                raise SearchError(
-                    f"{folder}: {key}: found a search with another value, {short_repr(value)}, expected "
-                    f"{short_repr(saved.get(key, None).value)} as in this folder, which has its games; use the same "
-                    "file, or another --out"
-                )
+        check_same_settings(folder, own, read_json(path, SearchError).mapping().value, SearchError)
 
     @staticmethod
     def change(variant: Variant, parameter: int, value: int) -> Variant:

@@ -23,7 +23,7 @@ import helsinki_env
 from helsinki_env.agents.base import Player, init_streams, next_keys
 from helsinki_env.agents.registry import check_code, files_digest, make_player
 from helsinki_env.agents.replaced_actions import ReplacedActions, replaced_actions_of
-from helsinki_env.data import Node, read_json, short_repr, with_digest
+from helsinki_env.data import Node, check_same_settings, read_json, short_repr, with_digest
 from helsinki_env.evaluation.arena.work_unit import make_warm_player
 from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, check_certificate, check_values
 from helsinki_env.evaluation.gauntlet.leaderboard import CertificatePage
@@ -143,9 +143,7 @@ def _load(path: Path, about: Mapping[str, Any]) -> Answers:
     if not is_file(path):
         return Answers([])
     data = read_json(path, PositionsError)
-    for key, expected in about.items():
-        if data[key].value != expected:
-            data[key].fail(short_repr(expected), "choose another --out")
+    check_same_settings(path, about, {key: data[key].value for key in about}, PositionsError)
     return Answers(
         _actions(data["answers"]), float(data["seconds"].number(0)), ReplacedActions.from_mapping(data.mapping().value)
     )

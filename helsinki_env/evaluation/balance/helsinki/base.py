@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import helsinki_env
 from helsinki_env.agents.registry import check_code
-from helsinki_env.data import Node, UserError, read_json, read_yaml, short_repr
+from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml, short_repr
 from helsinki_env.evaluation.arena.designs import ScreeningDesign
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan, plan_from_dict
@@ -101,13 +101,7 @@ class ConfigFile:
         if not path.exists() or not played:  # without games, the configuration may still change
             write_json(path, config)
             return
-        stored = self.from_dict(read_json(path, StudyError)).to_dict()
-        for key, value in config.items():
-            if stored[key] != value:
-                raise StudyError(
-                    f"{folder}: {key}: found {short_repr(value)}, expected {short_repr(stored[key])} as in the "
-                    f"{self.WHAT} of this folder, which has games; use the same configuration, or another --out"
-                )
+        check_same_settings(folder, config, self.from_dict(read_json(path, StudyError)).to_dict(), StudyError)
 
 
 def field_entry(part: Any, name: str) -> Node:
