@@ -1,0 +1,97 @@
+"""Measure how exploitable players are: train best responses to them, and let other players respond.
+
+python benchmarks/best_responses.py benchmarks/best_responses.yaml --out runs/responses
+python benchmarks/best_responses.py benchmarks/best_responses.yaml --out runs/responses --only 0,2 --players 2
+
+The command resumes, also in the middle of a training run. Each response has one seat in every game, and the target has
+all others; each deal is played once with the response in each seat. The final games use deals that no training used.
+The excess of the win rate over chance level is a lower bound on the exploitability of the target.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from helsinki_env.agents.registry import make_player
+from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml
+from helsinki_env.engine.spec import spec_by_name
+from helsinki_env.training.evaluate import evaluate_against
+from helsinki_env.training.preset import Preset
+from helsinki_env.training.run import Training
+from helsinki_env.utils.files import is_file, write_json
+from helsinki_env.utils.yaml_files import find_yaml
+
+
+def train(file: Node, response: Node, players: int, seed: int, folder: Path) -> str:
+    """Train a best response, unless it is finished; return its name as a player."""
+    if not is_file(folder / "summary.json"):
+        data: dict[str, Any] = dict(read_yaml(find_yaml("best_response", "training", UserError), UserError).value)
+        data["minutes"] = 10_000
+        for key, value in file["training"].mapping().value.items():
+            data[key] = {**data[key], **value}
+        preset = Preset.from_dict(data)
+        game = response["game"].value
+        preset = preset if game == preset.rules else preset.for_game(game, "best_response")
+        preset = preset.best_response_to(response["to"].value, players)
+        Training(preset, folder, seed, resume=is_file(folder / "state.safetensors")).run()
+    return f"net:{folder}"
+
+
+def results(file: Node, out: Path, only: list[int], counts: list[int]) -> Iterator[dict[str, Any]]:
+    """Train and play every response; yield a row for each response, player count and seed of the training."""
+    for index, response in enumerate(file["responses"].entries("responses")):
+        if index not in only:
+            continue
+        game, to, by = (response[key].text("a name") for key in ("game", "to", "by"))
+        seeds: list[int | None] = file["seeds"].value if by == "train" else [None]
+        for players in counts:
+            for seed in seeds:
+                name = f"{game}-{to}-{by}-{players}" + ("" if seed is None else f"-{seed}")
+                settings: dict[str, Any] = {
+                    "seed": file["seed"].integer(0),
+                    "games": file["games"].integer(2),
+                    "response": name,
+                }
+                settings["training"] = file["training"].value if by == "train" else None
+                path = out / "results" / f"{name.replace(':', '_')}.json"
+                if not is_file(path):
+                    player = by if seed is None else train(file, response, players, seed, out / name)
+                    config = spec_by_name(game).config(num_players=players)
+                    played = evaluate_against(
+                        make_player(player, config), config, [to], [players], settings["games"], settings["seed"]
+                    )
+                    write_json(path, {**settings, "result": played[0]})
+                row = read_json(path, UserError).mapping().value
+                check_same_settings(path, settings, {key: row[key] for key in settings}, UserError)
+                yield {"game": game, "to": to, "by": by, "training_seed": seed, **row["result"]}
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="file with the responses")
+    parser.add_argument("--out", type=Path, default=Path("runs/responses"))
+    parser.add_argument("--only", default=None, help="comma-separated indices of responses; default: all")
+    parser.add_argument("--players", default="2,3,4", help="comma-separated player counts")
+    options = parser.parse_args()
+    file = read_yaml(options.file, UserError)
+    file.mapping(("seed", "games", "seeds", "training", "responses"))
+    everything = range(len(file["responses"].value))
+    only = list(everything) if options.only is None else [int(index) for index in options.only.split(",")]
+    counts = [int(count) for count in options.players.split(",")]
+    print("| Game | Target | Response | Players | Win rate (95% CI) | Above chance level |\n" + "| --- " * 6 + "|")
+    for row in results(file, options.out, only, counts):
+        by = row["by"] if row["training_seed"] is None else f"trained, seed {row['training_seed']}"
+        rate, low, high, chance = (100 * x for x in (row["share"], row["low"], row["high"], 1 / row["players"]))
+        print(
+            f"| {row['game'].title()} | `{row['to']}` | {by} | {row['players']} | {rate:.1f}% ({low:.1f}-{high:.1f}) | "
+            f"{rate - chance:+.1f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
