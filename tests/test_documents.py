@@ -84,7 +84,10 @@ def test_python_blocks_run(
     for block in PYTHON[page]:
         exec(compile(block.text, str(block), "exec"), {"__name__": "example"})
         if "print(" in block.text:
-            assert capsys.readouterr().out.strip(), block
+            printed = capsys.readouterr().out
+            assert printed.strip(), block
+            for value in re.findall(r"print\(.*\)  # ([\d(\[].*)", block.text):
+                assert value in printed.splitlines(), block
 
 
 def test_yaml_blocks_are_presets() -> None:

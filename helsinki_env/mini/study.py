@@ -240,7 +240,7 @@ def study_tables(data: dict[str, Any]) -> str:
     if learned:
         sections.append(markdown_table(("components", "entropy bonus", "games: exploitability"), learned, 3))
     if responses:
-        head = ("components", "against", "learner", "exploitability", "found by the response")
+        head = ("components", "target", "response", "exploitability", "share found by the response")
         sections.append(markdown_table(head, responses, 3))
     return "\n\n".join(sections) + "\n"
 

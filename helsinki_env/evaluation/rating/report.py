@@ -176,8 +176,8 @@ def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
 
 _EXPLANATION = (
     "Ratings are Plackett-Luce strengths from whole rankings, without seat effects, on the Elo scale (400 points are",
-    "odds of 10 : 1). Intervals are 95% bootstrap intervals over deals of the difference from the reference player.",
-    "P(rank) is the fraction of resamples in which the player has this rank. Method:",
+    "odds of 10 : 1). Intervals are 95% intervals of the difference from the reference player, bootstrapped over",
+    "deals. P(rank) is the fraction of resamples in which the player has this rank. Method:",
 )
 
 
@@ -379,7 +379,7 @@ def _disagreement(entry: Mapping[str, Any]) -> list[str]:
     outside = [pair for pair in pairs if not pair["low"] <= pair["ahead_by_ratings"] <= pair["high"]]
     worst = max(pairs, key=lambda pair: abs(pair["ahead"] - pair["ahead_by_ratings"]))
     return [
-        f"The scores expected from the ratings lie outside the 95% interval for {len(outside)} of {len(pairs)} pairs.",
+        f"For {len(outside)} of {len(pairs)} pairs, the predicted score lies outside the measured 95% interval.",
         f"The largest deviation: {code_span(worst['player'])} finished ahead of {code_span(worst['opponent'])} in",
         f"{worst['ahead']:.1%} of meetings, expected {worst['ahead_by_ratings']:.1%}.",
     ]
