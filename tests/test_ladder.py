@@ -91,7 +91,7 @@ def test_the_page_shows_what_the_data_say() -> None:
     assert len(two["pairs"]) == 20
     assert sum(seat["effect"] for seat in two["seat_effects"]) == pytest.approx(0, abs=1e-4)
     assert "2 players, 240 games of 12 deals, x y." in page
-    assert "outside the 95% interval for" in page
+    assert "the predicted score lies outside the measured 95% interval" in page
     for path in written:
         assert path.suffix == ".md" or path.as_posix() in page
 
