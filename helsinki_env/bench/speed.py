@@ -388,7 +388,7 @@ def baseline_text(result: dict[str, Any]) -> str:
 def measured_part(result: dict[str, Any], command: str) -> str:
     """Return the results of `run_benchmark` as a section of a page."""
     table = speed_table(result, result["game"].capitalize())
-    intro = f"By `{command}`: {machine_text(result['machine'])} {baseline_text(result)}"
+    intro = f"Measured with `{command}`: {machine_text(result['machine'])} {baseline_text(result)}"
     return _part([intro, f"{table.title}:", table.markdown()])
 
 
@@ -405,7 +405,7 @@ def comparison_table(result: dict[str, Any], game: str) -> SpeedTable:
 def within_table(result: dict[str, Any]) -> SpeedTable:
     """Return the results of a `Comparison` within the running project as a table."""
     rows = [[row["name"], *_ratios(row)] for row in result["within"]]
-    return SpeedTable("Within this code, in the same pairs", ("measured", *_RATIOS), rows)
+    return SpeedTable("Ratios within this code, in the same pairs", ("measured", *_RATIOS), rows)
 
 
 def missing_measurements(result: dict[str, Any]) -> list[str]:
@@ -422,8 +422,8 @@ def compared_part(result: dict[str, Any], command: str) -> str:
     """Return the results of a `Comparison` as a section of a page."""
     old, games = result["against"], dict.fromkeys(row["game"] for row in result["rows"])
     intro = (
-        f"By `{command}`: this code (commit {result['revision']}) against commit {old['revision']} of {old['date']}, "
-        f"{result['pairs']} pairs, {result['seconds']:g} s for each row, pair and side."
+        f"Measured with `{command}`: this code (commit {result['revision']}) against commit {old['revision']} of "
+        f"{old['date']}, {result['pairs']} pairs, {result['seconds']:g} s for each row, pair and side."
     )
     tables = [comparison_table(result, game) for game in games] + ([within_table(result)] if result["within"] else [])
     titled = [text for table in tables for text in (f"{table.title}:", table.markdown())]

@@ -175,9 +175,9 @@ def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
 
 
 _EXPLANATION = (
-    "Ratings are Plackett-Luce strengths from whole rankings, without seat effects, on the Elo scale (400 points are",
-    "odds of 10 : 1). Intervals are 95% intervals of the difference from the reference player, bootstrapped over",
-    "deals. P(rank) is the fraction of resamples in which the player has this rank. Method:",
+    "Ratings are Plackett-Luce strengths from whole rankings, without seat effects, on the Elo scale (a lead of",
+    "400 points means odds of 10 : 1). Intervals are 95% intervals of the difference from the reference player,",
+    "bootstrapped over deals. P(rank) is the fraction of resamples in which the player has this rank. Method:",
 )
 
 

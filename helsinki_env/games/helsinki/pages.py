@@ -27,12 +27,12 @@ _NOTES = (
     "tile and 7 for the statue. `number` is the number of the pavilion tile in building order, from 1.",
     "`superstructure` and `coat` are 1 for a cell with one.",
     "",
-    "`turn_order` is the viewer's place in the turn order, from 0. `token` is a space + 1. `points` are those made in",
-    "play (at most 127). `bonus` is the value of the bonus card taken. `action`, `lifted`, `last_roof` and",
-    "`last_discard` are + 1. `resume` is the index of a phase.",
+    "`turn_order` is the viewer's place in the turn order, from 0. `token` is a space + 1. `points` are those scored",
+    "during the game (at most 127). `bonus` is the value of the bonus card taken. `action`, `lifted`, `last_roof` and",
+    "`last_discard` are stored as value + 1. `resume` is the index of a phase.",
     "",
-    "Costs and strengths of board actions are not part of the observation. Like the points of a row, they are facts of",
-    "the component file and stay the same for the whole game.",
+    "Costs and strengths of board actions are not part of the observation. Like the points for a full row, they are",
+    "set in the component file and never change during a game.",
 )
 
 
