@@ -28,9 +28,9 @@ class Extra(NamedTuple):
 EXTRAS = {
     "train": Extra(
         "PyTorch, safetensors, TensorBoard, Matplotlib",
-        "`helsinki train`; players `net:RUN`, `net+search:N:RUN`, `mlp:PATH`",
+        "`helsinki train`; players `net:RUN`, `net+search:N:RUN`, `mlp:FOLDER`",
     ),
-    "cuda": Extra("`train`, numba-cuda, NVIDIA's compilers", 'games in tensors on an NVIDIA GPU: `device="cuda"`'),
+    "cuda": Extra("`train`, numba-cuda, NVIDIA's compilers", 'tensor environments on an NVIDIA GPU: `device="cuda"`'),
     "play": Extra("`onnx`, SciPy, FastAPI, pydantic, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
     "export": Extra("`train`, ONNX, ONNX Script, ONNX Runtime", "`helsinki export`"),
     "onnx": Extra("ONNX Runtime", "players `net`, `net+search:N`, `net:MODEL.onnx`, without PyTorch"),
@@ -40,15 +40,15 @@ EXTRAS = {
         "`balance retrain`, and every command that plays `net`",
     ),
     "ray": Extra("`stats`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
-    "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
+    "render": Extra("resvg, Pillow", 'raster images: `helsinki replay --png`, `render_mode="rgb_array"`'),
     "cma": Extra("cma", "`python -m helsinki_env.training.tune_heuristic`"),
     "mcp": Extra("`play`, the SDK of the Model Context Protocol", "`helsinki mcp`: assistants play at your tables"),
     "openenv": Extra(
-        "`onnx`, OpenEnv; not together with `mcp`", "`helsinki_env.openenv`: both games as environments of OpenEnv"
+        "`onnx`, OpenEnv; not together with `mcp`", "`helsinki_env.openenv`: both games as OpenEnv environments"
     ),
     "openspiel": Extra(
         "OpenSpiel",
-        "`import helsinki_env.openspiel`: both games as games of OpenSpiel; with `stats` also `helsinki rate --payoff`",
+        "`import helsinki_env.openspiel`: both games as OpenSpiel games; with `stats` also `helsinki rate --payoff`",
     ),
     "minari": Extra("`stats`, Minari, h5py", "`helsinki dataset --minari`"),
     "sb3": Extra(
