@@ -75,7 +75,7 @@ ENOUGH = {
     ],
     "onnx": ["helsinki simulate --players net:model.onnx,net+search:2:model.onnx --games 4"],
     "stats": [
-        "helsinki arena --players random,greedy --games 40 --seats 3 --out arena",
+        "helsinki arena --players random,greedy --games 40 --num-players 3 --out arena",
         "helsinki rate arena --out arena/report --resamples 100",
         "helsinki rate arena --better greedy,random",
         "helsinki ladder example --run ladder --out ladder/ladder.md --resamples 100",
