@@ -17,25 +17,25 @@ from typing import Any
 
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml
+from helsinki_env.engine.component_reader import merge_mappings
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.training.evaluate import evaluate_against
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.run import Training
 from helsinki_env.utils.files import is_file, write_json
-from helsinki_env.utils.yaml_files import find_yaml
 
 
 def train(file: Node, response: Node, players: int, seed: int, folder: Path) -> str:
     """Train a best response, unless it is finished; return its name as a player."""
-    if not is_file(folder / "summary.json"):
-        data: dict[str, Any] = dict(read_yaml(find_yaml("best_response", "training", UserError), UserError).value)
-        data["minutes"] = 10_000
-        for key, value in file["training"].mapping().value.items():
-            data[key] = {**data[key], **value}
-        preset = Preset.from_dict(data)
-        game = response["game"].value
-        preset = preset if game == preset.rules else preset.for_game(game, "best_response")
-        preset = preset.best_response_to(response["to"].value, players)
+    changes = {"minutes": 10_000, **file["training"].mapping().value}
+    preset = Preset.from_dict(merge_mappings(Preset.from_yaml("best_response").to_dict(), changes))
+    game = response["game"].value
+    preset = preset if game == preset.rules else preset.for_game(game, "best_response")
+    preset = preset.best_response_to(response["to"].value, players)
+    if is_file(folder / "summary.json"):
+        finished = read_json(folder / "summary.json", UserError)["preset"].value
+        check_same_settings(folder, preset.to_dict(), finished, UserError)
+    else:
         Training(preset, folder, seed, resume=is_file(folder / "state.safetensors")).run()
     return f"net:{folder}"
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Node, UserError, read_yaml
+from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml
+from helsinki_env.engine.component_reader import merge_mappings
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import plan_from_dict
 from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
@@ -28,32 +29,32 @@ from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.run import Training
 from helsinki_env.utils.files import is_file, write_json
-from helsinki_env.utils.yaml_files import find_yaml
 
 #: Evaluations during training are not used.
-_NO_EVALUATION = {"times": 1, "games": 2, "final_games": 2}
+_NO_EVALUATION = {"evaluation": {"times": 1, "games": 2, "final_games": 2}, "promotion": {"deals": 16}}
 
 
 def preset_of(trials: Node, variant: str, seed: int) -> Preset:
     """Return the preset of a variant with a seed."""
-    name = trials["preset"].text("a preset")
-    data: dict[str, Any] = dict(read_yaml(find_yaml(name, "training", UserError), UserError).mapping().value)
+    data = Preset.from_yaml(trials["preset"].text("a preset")).to_dict()
     start = trials["start"].text("a path with {seed}").replace("{seed}", str(seed))
-    data |= {"start": start, "pretraining": {"samples": 0}, "minutes": 10_000}
-    data["evaluation"] = {**data["evaluation"], **_NO_EVALUATION}
-    data["promotion"] = {**data.get("promotion", {}), "deals": 16}
-    for changes in (trials.get("all", {}).value, trials["variants"][variant].mapping().value):
-        for key, value in changes.items():
-            data[key] = {**data[key], **value} if isinstance(value, Mapping) else value
+    for changes in (
+        {"start": start, "pretraining": {"samples": 0}, "minutes": 10_000, **_NO_EVALUATION},
+        trials.get("all", {}).value,
+        trials["variants"][variant].mapping().value,
+    ):
+        data = merge_mappings(data, changes)
     return Preset.from_dict(data)
 
 
 def train(trials: Node, variant: str, seed: int, folder: Path) -> None:
     """Train a variant with a seed, unless it is finished."""
+    preset = preset_of(trials, variant, seed)
     if is_file(folder / "summary.json"):
+        finished = read_json(folder / "summary.json", UserError)["preset"].value
+        check_same_settings(folder, preset.to_dict(), finished, UserError)
         return
     began, cpu = time.monotonic(), time.process_time()
-    preset = preset_of(trials, variant, seed)
     Training(preset, folder, seed, resume=is_file(folder / "state.safetensors")).run()
     used = time.process_time() - cpu
     print(f"{variant}, seed {seed}: {time.monotonic() - began:.0f} s, {used:.0f} s of processor time", flush=True)
