@@ -237,7 +237,8 @@ def test_trajectories_are_those_of_openspiel(game: TestedGame, tmp_path: Path) -
 @pytest.mark.thorough
 def test_a_minari_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     minari = pytest.importorskip("minari", reason="needs the extra minari")
-    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", "minari")  # relative, which Minari alone does not accept
     words = ["--players", "greedy", "--games", 4, "--seed", 1, "--shard-games", 2, "--minari", "games/greedy-v0"]
     data = dataset(tmp_path / "data", *words)
     rows = list(data.batches(["game", "seat", "observation", "action", "reward"]))

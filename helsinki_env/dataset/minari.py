@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
@@ -54,6 +55,8 @@ def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], 
     Raises:
         DatasetError: if the id is invalid or already exists, or a file is missing or has changed.
     """
+    if "MINARI_DATASETS_PATH" in os.environ:  # Minari 0.5 does not find its own files in a relative folder
+        os.environ["MINARI_DATASETS_PATH"] = str(Path(os.environ["MINARI_DATASETS_PATH"]).absolute())
     check_dataset_id(dataset_id)
     dataset = Dataset(folder)
     players, module = dataset.card["players"], f"helsinki_env.{dataset.card['environment']}:"
