@@ -36,7 +36,6 @@ NEEDING = [
     ("onnx", "helsinki simulate --players net:model.onnx,random --games 2"),
     ("stats", "helsinki arena --games 2 --out arena"),
     ("stats", "helsinki rate arena"),
-    ("stats", "helsinki check random"),
     ("stats", "helsinki dataset --games 2 --out data"),
     ("stats", "helsinki ladder --run arena --out ladder.md"),
     ("stats", "helsinki balance run quick --out study"),
@@ -52,6 +51,7 @@ NEEDING = [
 ]
 #: Commands that need none.
 FREE = [
+    "helsinki check random",
     "helsinki simulate --players random,greedy --games 4 --out games.jsonl",
     "helsinki replay games.jsonl --record 2 --svg game.svg",
     "helsinki replay games.jsonl --record 2 --html game.html",

@@ -36,7 +36,7 @@ EXTRAS = {
     "onnx": Extra("ONNX Runtime", "players `net`, `net+search:N`, `net:MODEL.onnx`, without PyTorch"),
     "stats": Extra(
         "PyArrow, SciPy, Matplotlib",
-        "`helsinki arena` as Parquet, `rate`, `ladder`, `check`, `balance`, `dataset`; with `train` also `evaluate`, "
+        "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`, `dataset`; with `train` also `evaluate`, "
         "`balance retrain`, and every command that plays `net`",
     ),
     "ray": Extra("`stats`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),

@@ -12,7 +12,6 @@ from helsinki_env.cli.options import out_file
 from helsinki_env.cli.parallel_runs import check_players
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.engine.spec import default_spec
-from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
@@ -47,10 +46,8 @@ def main(
         json: output file for the results.
     """
     from helsinki_env.agents.llm.usage import shared_budget
-
-    with requires_extra("stats"):
-        from helsinki_env.evaluation.compliance import check_player
-        from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+    from helsinki_env.evaluation.compliance import check_player
+    from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 
     chosen = Gauntlet.from_yaml(default_spec().name if gauntlet is None else gauntlet)
     player = player.strip()

@@ -26,7 +26,6 @@ from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan, environment_versions, plan_from_dict
 from helsinki_env.evaluation.arena.store import RunFolder, encode_results
 from helsinki_env.evaluation.gauntlet import GauntletError
-from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.utils.files import is_file
 from helsinki_env.utils.yaml_files import find_yaml
 
@@ -267,6 +266,9 @@ def _reference_ratings(data: Node, players: Sequence[str], seats: int) -> Matchu
 
 def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]:
     """Return the content of the ratings file, given a finished reference run: ratings and digests of games."""
+    # needs the extra stats, which other uses of gauntlets do not
+    from helsinki_env.evaluation.rating.ratings import rate
+
     plan = gauntlet.reference
     played = iter(load_run(run))
     tables: dict[str, Any] = {}
