@@ -113,7 +113,10 @@ def test_help_does_not_load_pytorch() -> None:
 
 def test_version(capsys: Output) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out.startswith(f"helsinki-env {helsinki_env.__version__}")
+    line = capsys.readouterr().out
+    assert line.startswith(f"helsinki-env {helsinki_env.__version__}")
+    module = [sys.executable, "-m", "helsinki_env", "--version"]
+    assert subprocess.run(module, check=True, capture_output=True, text=True).stdout == line
 
 
 @pytest.mark.parametrize(
