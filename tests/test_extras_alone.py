@@ -95,7 +95,7 @@ ENOUGH = {
     ],
     "cuda": [f"python -c '{TENSORS}'"],
     "play": [f"python -c '{PLAYING}'"],
-    "mcp": ["helsinki mcp --data data < /dev/null"],
+    "mcp": ["helsinki mcp --data served < /dev/null"],
     "openenv": [f"python -c '{OPENENV}'"],
     "openspiel": [f"python -c '{OPENSPIEL}'"],
     "minari": ["MINARI_DATASETS_PATH=minari helsinki dataset --games 4 --minari greedy-v0 --out data"],
@@ -149,4 +149,5 @@ def test_without_extras_one_line_names_what_is_missing(folder: Path) -> None:
     for command in [*FREE, "helsinki bench --seconds 0.02 --batches 64 --threads 1", "helsinki compile"]:
         run_shell(command, folder)
     for extra, command in NEEDING:
-        assert_named(extra, command, 2, run_shell(command, folder, status=2)[1])
+        errors = run_shell(command, folder, status=2)[1]
+        assert_named(extra, command, 2, errors, f'pip install -c constraints.txt -e ".[{extra}]"')
