@@ -39,7 +39,7 @@ assert env.render().shape[2] == 3
 PLAYING = """
 from pathlib import Path
 from tests.support.server import decide_first, seated, serving
-with serving(Path("data")) as server:
+with serving(Path("played")) as server:
     with seated(server, server.make("human", "net")["table"]) as (line, view):
         assert decide_first(line, view)["number"] == 1
 """

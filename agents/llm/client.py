@@ -23,7 +23,11 @@ from helsinki_env.data import digest_of, parse_json, short_repr, shorten
 __all__ = ["KEY", "OUTCOMES", "URL", "ChatClient", "Completion", "EndpointError", "SilenceError", "Transcript",
            "UnusableError"]  # fmt: skip
 
-URL, KEY, OPTIONS = "HELSINKI_LLM_URL", "HELSINKI_LLM_KEY", "HELSINKI_LLM_OPTIONS"
+URL = "HELSINKI_LLM_URL"
+"""Environment variable with the address of the endpoint."""
+KEY = "HELSINKI_LLM_KEY"
+"""Environment variable with the key of the endpoint."""
+OPTIONS = "HELSINKI_LLM_OPTIONS"
 _MAX_BYTES = 2**22
 _PIECE = 2**16
 #: Number of attempts while the endpoint is busy or failing, and maximum wait between attempts in seconds.

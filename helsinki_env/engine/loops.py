@@ -134,8 +134,8 @@ def deal_single(tables, states, setup, seed, stream, episode):
     deal(tables[0], states[0], initial_state(seed, stream, episode))
 
 
-#: An invalid action that makes `step_single` write only the mask.
 MASK_ONLY = -(2**63)
+"""An invalid action that makes `step_single` write only the mask."""
 
 
 @kernel

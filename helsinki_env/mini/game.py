@@ -67,6 +67,7 @@ STATE = np.dtype(
         ),
     )
 )
+"""The dtype of a state."""
 SCRATCH = np.dtype((np.record, [("unknown", np.int8, (2,)), ("cards", np.int8, (_MOST_CARDS,))]))
 
 
@@ -409,3 +410,4 @@ MINI = GameSpec(
     hidden_fields=("hand",),
     hidden_piles=("pile",),
 )
+"""The game, which is also registered under its name."""

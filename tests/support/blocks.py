@@ -39,6 +39,8 @@ SHORTER = (
     (r"helsinki bench(?: --seconds [\d.]+)? --against \S+", "helsinki bench --help; #"),
     (r"helsinki bench(?: --seconds [\d.]+)?", "helsinki bench --seconds 0.02"),
     (r"tensorboard --logdir", "tensorboard --inspect --logdir"),  # what is there, instead of a server
+    # a server still runs after 20 seconds
+    (r"(?m)^helsinki play\b([^#\n]*).*$", r"timeout 20 helsinki play --no-open --port 0\1 || test $? = 124"),
 )
 _FENCE = re.compile(r"^```(\w*).*\n((?:.*\n)*?)```$", re.MULTILINE)
 

@@ -35,6 +35,7 @@ FORMAT = 1
 SCALE = 10_000
 """Scale of the values in a file: a win probability of 1 is stored as 10,000."""
 DIFFICULTIES = ("easy", "medium", "hard")
+"""Difficulties of positions, by the fraction of good actions."""
 #: Regret below which an action counts as good, and fractions of good actions that make positions easy or hard.
 _GOOD, _EASY, _HARD = 0.01, 0.5, 0.2
 #: Maximum number of standard errors below the best action at which an action also counts as best.
