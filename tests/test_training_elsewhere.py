@@ -39,9 +39,9 @@ def script(library: str) -> str:
 
 
 def sections() -> dict[str, list[Block]]:
-    """The blocks of each section of the page that has some."""
+    """The blocks of each section that run; text stands for commands of many minutes."""
     found: dict[str, list[Block]] = {}
-    for block in blocks(ROOT / "docs" / "training-elsewhere.md"):
+    for block in (one for one in blocks(ROOT / "docs" / "training-elsewhere.md") if one.language != "text"):
         headings = [line[3:] for line in PAGE.splitlines()[: block.line] if line.startswith("## ")]
         found.setdefault(headings[-1], []).append(block)
     return found
