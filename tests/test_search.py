@@ -339,7 +339,7 @@ def test_the_model_is_bayesian_regression_with_the_most_likely_prior(config: Sea
         (
             "tiles.wild: [8, 16]",
             "tiles.wild: [8]\n  tiles: [{wild: 16}]",
-            "changes.tiles: found 'tiles', expected a part",
+            "changes.tiles: found a change of tiles.wild, expected a part of the components that 'tiles.wild' does not",
         ),
         ("tiles.wild", "tiles..wild", "changes.tiles..wild: found 'tiles..wild', expected a name"),
         ("tiles.wild", "1", "changes.1: found 1, expected a name"),
@@ -362,10 +362,21 @@ def test_wrong_files_are_explained(tmp_path: Path, old: str, new: str, message: 
     assert "mine.yaml" in str(error.value)
 
 
-def test_the_bundled_search_is_valid() -> None:
+def test_the_bundled_searches_are_valid() -> None:
     found = SearchConfig.from_yaml("standard")
     assert len(found.parameters) == 25
     assert found.objectives_name == "standard"
+    assert len(SearchConfig.from_yaml("components").parameters) == 13
+    assert len(SearchConfig.from_yaml("components-copenhagen").parameters) == 14
+
+
+def test_files_of_two_parts_change_different_values(tmp_path: Path) -> None:
+    """Otherwise, the later file would replace the change of the earlier one."""
+    both = "files: {list: [fewer_superstructures], removed: [alternatives/other_cards_removed]}\nmost: 2"
+    with pytest.raises(
+        UserError, match=r"removed: found a change of cards\.variants, expected .* 'list' does not change"
+    ):
+        SearchConfig.from_yaml(written(tmp_path, "most: 2", both))
 
 
 @pytest.mark.thorough

@@ -272,20 +272,38 @@ class SearchConfig:
 def _read_parameters(data: Node, components: str) -> list[tuple[Parameter, list[Node]]]:
     """Return the parameters of a search file, each with the entries of its alternatives."""
     found: dict[str, tuple[Parameter, list[Node]]] = {}
+    changed_by: dict[tuple[str, ...], str] = {}  # the parameter that changes each value of the component file
     for section, read in (("changes", _of_value), ("files", partial(_of_file, components))):
         for name, items in data.get(section, {}).items():
             if not isinstance(name, str) or not name.strip() or (section == "changes" and not _KEY.fullmatch(name)):
                 items.fail("a name, or for changes at most ten keys with dots between them", found=short_repr(name))
-            if any(f"{name}.".startswith(f"{other}.") or f"{other}.".startswith(f"{name}.") for other in found):
-                items.fail("a part of the components that no other entry changes", found=short_repr(name))
+            if name in found:
+                items.fail("a name that no other entry has", found=short_repr(name))
             entries = items.entries("alternatives", least=1, most=_MAX_CHANGES)
             found[name] = Parameter(name, tuple(read(name, entry) for entry in entries)), entries
+            paths = [path for _, content in found[name][0].alternatives for path in _paths(content)]
+            for path in paths:
+                for other, owner in changed_by.items():
+                    if path[: len(other)] == other[: len(path)]:
+                        both = ".".join(path if len(path) > len(other) else other)
+                        expected = f"a part of the components that {short_repr(owner)} does not change"
+                        items.fail(expected, found=f"a change of {both}")
+            changed_by |= dict.fromkeys(paths, name)
     if not found:
         data["changes"].fail("at least one value that may change")
     count = sum(len(entries) for _, entries in found.values())
     if count > _MAX_CHANGES:
         data["changes"].fail(f"at most {_MAX_CHANGES} alternatives in all", found=str(count))
     return list(found.values())
+
+
+def _paths(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of each value in a part of a component file."""
+    if isinstance(content, dict) and content:
+        for key, inner in content.items():
+            yield from _paths(inner, (*path, str(key)))
+    else:
+        yield path
 
 
 def _of_value(key: str, item: Node) -> tuple[str, dict[str, Any]]:
