@@ -17,12 +17,12 @@ from typing import Any
 
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml
-from helsinki_env.engine.component_reader import merge_mappings
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.training.evaluate import evaluate_against
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.run import Training
 from helsinki_env.utils.files import is_file, write_json
+from helsinki_env.utils.yaml_files import merge_mappings
 
 
 def train(file: Node, response: Node, players: int, seed: int, folder: Path) -> str:

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml
-from helsinki_env.engine.component_reader import merge_mappings
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import plan_from_dict
 from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
@@ -29,6 +28,7 @@ from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.run import Training
 from helsinki_env.utils.files import is_file, write_json
+from helsinki_env.utils.yaml_files import merge_mappings
 
 #: Evaluations during training are not used.
 _NO_EVALUATION = {"evaluation": {"times": 1, "games": 2, "final_games": 2}, "promotion": {"deals": 16}}

@@ -90,13 +90,14 @@ def test_python_blocks_run(
                 assert value in printed.splitlines(), block
 
 
-def test_yaml_blocks_are_presets() -> None:
+def test_yaml_blocks_are_presets(tmp_path: Path) -> None:
     from helsinki_env.training.preset import Preset
 
     presets = [block for found in ALL.values() for block in found if block.language == "yaml"]
     assert presets
     for block in presets:
-        Preset.from_dict(yaml.safe_load(block.text))
+        (tmp_path / "mine.yaml").write_text(block.text, encoding="utf-8")
+        Preset.from_yaml(tmp_path / "mine.yaml")
 
 
 @pytest.mark.nightly

@@ -1305,6 +1305,16 @@ def test_a_preset_for_another_game_asks_for_nothing_that_it_does_not_tell() -> N
     assert Preset.from_yaml("copenhagen").for_game("copenhagen", "copenhagen") == Preset.from_yaml("copenhagen")
 
 
+def test_a_preset_may_change_another_one(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text("base: standard\nminutes: 3\nmatchups: [{players: [2]}]\nppo: {num_envs: 64, learning_rate: null}\n")
+    preset, base = Preset.from_yaml(own), Preset.from_yaml("standard")
+    assert (preset.minutes, preset.ppo.num_envs, preset.network) == (3, 64, base.network)
+    assert preset.ppo.learning_rate == PPOConfig().learning_rate != base.ppo.learning_rate
+    assert [matchup.players for matchup in preset.matchups] == [(2,)]
+    assert preset.ppo.total_timesteps == base.ppo.total_timesteps
+
+
 def test_the_quick_preset_stops_in_time() -> None:
     assert Preset.from_yaml("quick").minutes <= 6
 
@@ -1395,6 +1405,9 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("evaluation: {times: 0}", r"evaluation\.times: found 0"),
         ("- 3", r"found \[3\]"),
         ("minutes: 3\nminutes: 4", "the key 'minutes' twice"),
+        ("base: standrad", "base: training: found 'standrad', .*; did you mean 'standard'"),
+        ("base: varied", "base: found 'varied', expected a file without a base"),
+        ("base: standard\nppo: {num_envs: 0}", r"ppo\.num_envs: found 0"),
     ],
 )
 def test_a_preset_with_a_mistake_names_it(tmp_path: Path, text: str, message: str) -> None:

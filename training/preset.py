@@ -13,14 +13,14 @@ from helsinki_env.agents.net.description import AFTERSTATE_KIND, PLAIN_KIND
 from helsinki_env.agents.net.features import NoFeaturesError, game_features
 from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.agents.registry import check_code, make_player
-from helsinki_env.data import Node, UserError, read_yaml
+from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import default_spec, game_names, spec_by_name
 from helsinki_env.training.evaluate import PromotionConfig
 from helsinki_env.training.matchups import MatchupConfig, check_numbers, player_counts
 from helsinki_env.training.ppo import PPOConfig
 from helsinki_env.training.pretraining import PretrainingConfig
 from helsinki_env.training.search_targets import SearchConfig
-from helsinki_env.utils.yaml_files import find_yaml, list_yaml
+from helsinki_env.utils.yaml_files import list_yaml, read_with_base
 
 __all__ = ["EvaluationConfig", "Preset", "PresetError", "network_name"]
 
@@ -152,7 +152,7 @@ class Preset:
             PresetError: if the file is invalid; the message names the file, the key and the value.
             PlayerError: if the file names a player that runs code and `trust` is False.
         """
-        data = read_yaml(find_yaml(name_or_path, "training", PresetError), PresetError)
+        data = read_with_base(name_or_path, "training", PresetError)
         preset = cls._read(data)
         check_code((*preset.opponents, *preset.evaluation.opponents, preset.against), data.file, trust=trust)
         with data.prefix_errors():

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from helsinki_env.data import Node, digest_of, read_yaml
-from helsinki_env.utils.yaml_files import find_yaml
+from helsinki_env.utils.yaml_files import find_yaml, read_with_base
 
 
 def load_component_file(name_or_path: str | Path, error: type[ValueError], read: Callable[[Node, str], Any]) -> Any:
@@ -29,7 +29,7 @@ def load_component_file(name_or_path: str | Path, error: type[ValueError], read:
 @lru_cache(maxsize=64)
 def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Node, str], Any]) -> Any:
     """Read one file. The modification time is an argument, so that an edited file is read again."""
-    return read(_with_base(read_yaml(path, error)), path.stem)
+    return read(read_with_base(path, "components", error, ("fact", "reason")), path.stem)
 
 
 class ChangedFact(NamedTuple):
@@ -43,33 +43,6 @@ def changed_fact(name_or_path: str | Path, error: type[ValueError]) -> ChangedFa
     """Return the fact that a component file changes. Raise `error` if the file does not state it."""
     data = read_yaml(find_yaml(name_or_path, "components", error), error)
     return ChangedFact(*(data[key].text(f"the {key}, as text") for key in ("fact", "reason")))
-
-
-def _with_base(data: Node) -> Node:
-    """Return the content of a file, merged into the content of its base if it names one."""
-    if not isinstance(data.value, dict) or "base" not in data.value:
-        return data
-    base = read_yaml(find_yaml(data["base"].text("the name of a component file"), "components", data.error), data.error)
-    if base["base"].is_present:
-        data["base"].fail("a component file without a base")
-    changes = {key: value for key, value in data.value.items() if key not in ("base", "fact", "reason")}
-    data.value = merge_mappings(base.mapping().value, changes)
-    return data
-
-
-def merge_mappings(base: dict[str, Any], changes: dict[str, Any], *, keep_null: bool = False) -> dict[str, Any]:
-    """Return a mapping with changes applied. Nested mappings are merged recursively, and null removes a key.
-
-    If `keep_null` is true, null replaces a value instead, so that the result can be applied to another mapping.
-    """
-    merged = dict(base)
-    for key, value in changes.items():
-        if value is None and not keep_null:
-            merged.pop(key, None)
-        else:
-            both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-            merged[key] = merge_mappings(merged[key], value, keep_null=keep_null) if both else value
-    return merged
 
 
 def component_facts(components: Any) -> dict[str, Any]:

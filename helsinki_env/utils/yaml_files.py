@@ -4,8 +4,9 @@ All kinds of configuration files use this module, so that their folders and erro
 """
 
 from pathlib import Path
+from typing import Any
 
-from helsinki_env.data import choices_text, short_repr
+from helsinki_env.data import Node, choices_text, read_yaml, short_repr
 from helsinki_env.utils.files import is_file
 
 
@@ -35,3 +36,42 @@ def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> P
         return path
     expected = f"the path of a .yaml file or {choices_text(list_yaml(kind), text)}"
     raise error(f"{kind}: found {short_repr(text)}, expected {expected}")
+
+
+def read_with_base(
+    name_or_path: str | Path, kind: str, error: type[ValueError], comments: tuple[str, ...] = ()
+) -> Node:
+    """Return the content of a YAML file, merged into the content of its ``base`` if it names one.
+
+    Args:
+        name_or_path: as in `find_yaml`.
+        kind: as in `find_yaml`, also for the base.
+        error: class of the errors.
+        comments: keys that a file with a base may have, and that are left out.
+    """
+    data = read_yaml(find_yaml(name_or_path, kind, error), error)
+    if not isinstance(data.value, dict) or "base" not in data.value:
+        return data
+    name = data["base"].text(f"the name of a file in configs/{kind}")
+    with data["base"].prefix_errors():
+        base = read_yaml(find_yaml(name, kind, error), error)
+    if base["base"].is_present:
+        data["base"].fail("a file without a base")
+    changes = {key: value for key, value in data.value.items() if key not in ("base", *comments)}
+    data.value = merge_mappings(base.mapping().value, changes)
+    return data
+
+
+def merge_mappings(base: dict[str, Any], changes: dict[str, Any], *, keep_null: bool = False) -> dict[str, Any]:
+    """Return a mapping with changes applied. Nested mappings are merged recursively, and null removes a key.
+
+    If `keep_null` is true, null replaces a value instead, so that the result can be applied to another mapping.
+    """
+    merged = dict(base)
+    for key, value in changes.items():
+        if value is None and not keep_null:
+            merged.pop(key, None)
+        else:
+            both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+            merged[key] = merge_mappings(merged[key], value, keep_null=keep_null) if both else value
+    return merged

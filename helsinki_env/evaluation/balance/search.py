@@ -36,7 +36,6 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.data import Node, UserError, check_same_settings, digest_of, read_json, read_yaml, short_repr
-from helsinki_env.engine.component_reader import merge_mappings
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.balance.objectives import (
@@ -48,7 +47,7 @@ from helsinki_env.evaluation.balance.objectives import (
 )
 from helsinki_env.evaluation.match_stats import student_quantile
 from helsinki_env.utils.files import write_json
-from helsinki_env.utils.yaml_files import find_yaml
+from helsinki_env.utils.yaml_files import find_yaml, merge_mappings
 
 __all__ = [
     "Measure",
