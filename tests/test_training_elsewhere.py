@@ -39,7 +39,7 @@ def script(library: str) -> str:
 
 
 def sections() -> dict[str, list[Block]]:
-    """The blocks of each section that run; text stands for commands of many minutes."""
+    """Return the Python and shell blocks of each section. Blocks marked as text are not tested."""
     found: dict[str, list[Block]] = {}
     for block in (one for one in blocks(ROOT / "docs" / "training-elsewhere.md") if one.language != "text"):
         headings = [line[3:] for line in PAGE.splitlines()[: block.line] if line.startswith("## ")]
