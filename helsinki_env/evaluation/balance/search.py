@@ -298,7 +298,7 @@ def _read_parameters(data: Node, components: str) -> list[tuple[Parameter, list[
 
 def _paths(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Yield the path of each value in a part of a component file."""
-    if isinstance(content, dict) and content:
+    if isinstance(content, dict):
         for key, inner in content.items():
             yield from _paths(inner, (*path, str(key)))
     else:
