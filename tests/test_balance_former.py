@@ -87,7 +87,7 @@ def compared(published: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
         | all_of("one_wild_tile", 4, 1.4, 0.5, (*CLASSES, SEARCHING))  # at the edge
         | all_of("two_wild_tiles", 4, 7.0, 0.5, (*CLASSES, SEARCHING))  # beyond the band as before
         | all_of("draw_and_build", 4, 5.0, 0.5, (*CLASSES, SEARCHING))
-        | {("net", 4, "draw_and_build"): (3.5, 3.0)},  # wider for the second evaluator, narrower for the first
+        | {("net", 4, "draw_and_build"): (3.5, 3.0)},  # wider for the second study player, narrower for the first
         searching=True,
     )
     return compare_with_baseline(now, former)
@@ -113,7 +113,7 @@ def test_every_verdict_that_is_not_the_same_has_its_reason(compared: dict[str, A
     assert moved["difference_high"] - moved["difference"] == pytest.approx(3.26 * 2**0.5 / 6, abs=0.002)
 
 
-def test_another_estimator_explains_what_widths_and_evaluators_do_not(compared: dict[str, Any]) -> None:
+def test_another_estimator_explains_what_widths_and_study_players_do_not(compared: dict[str, Any]) -> None:
     now = {key: value for key, value in compared.items() if key not in ("former", "digest", "estimator")}
     before = {**now, "verdicts": [{**one, "verdict": "overpowered"} for one in now["verdicts"]]}
     found = differences(
@@ -140,10 +140,10 @@ def words(data: dict[str, Any]) -> Iterator[str]:
 
 def test_the_report_tells_it(compared: dict[str, Any]) -> None:
     sentence, table, _, moved = words(compared)
-    assert f"New evaluators: {SEARCHING}. Of 45 conclusions 39 are the same; the table explains" in sentence
+    assert f"New study players: {SEARCHING}. Of 45 conclusions 39 are the same; the table explains" in sentence
     assert "two points" in table
     assert f"deviation, {SEARCHING}, now" in table
-    assert "other evaluators" in table
+    assert "other study players" in table
     assert "+6.0 (+5.5 to +6.5)" in table
     assert "two wild tiles, 4 players: +9.0 earlier, +7.0 now; difference -2.0" in moved
 

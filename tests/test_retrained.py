@@ -102,7 +102,7 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
         action, seed = one["action"], one["seed"]
         bit = 1 << BOARD_ACTIONS.index(action)
         deals, by_deal = {}, {}
-        for way in ("habit", "retrained", "at home"):
+        for way in ("zero_shot", "retrained", "covered"):
             table = tables[f"{action}, {seed}, 2 players, {way}"]
             deals[way] = table.deal.tolist()
             won = []
@@ -111,7 +111,7 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
                 lacks = [bool(int(actions) & bit) for actions in table.denied[game]]
                 learnt_so = [f"without-{action}-{seed}/" in name for name in seats]
                 assert all(f"with-all-{seed}/" in name for name, so in zip(seats, learnt_so, strict=True) if not so)
-                if way == "at home":
+                if way == "covered":
                     assert table.covered[game] == bit
                     assert not any(lacks)
                     own = learnt_so.index(True)
@@ -124,18 +124,18 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
                 won.append(100 * first[own] / first.sum())
             by_deal[way] = np.reshape(won, (-1, 2)).mean(axis=1)
             assert one["won"][way]["share"] == pytest.approx(np.mean(won), abs=1e-3)
-        assert deals["habit"] == deals["retrained"] == deals["at home"]
+        assert deals["zero_shot"] == deals["retrained"] == deals["covered"]
         screen = estimate_win_effects(ablation_games(tables_of(made, "screen")[f"with-all-{seed}, 2 players"]))
         assert one["power"] == pytest.approx(50 - one["won"]["retrained"]["share"], abs=1e-3)
         assert one["deviation"] == pytest.approx(one["power"] - screen.power.mean(), abs=1e-3)
         assert one["regained"] == pytest.approx(
-            one["won"]["retrained"]["share"] - one["won"]["habit"]["share"], abs=1e-3
+            one["won"]["retrained"]["share"] - one["won"]["zero_shot"]["share"], abs=1e-3
         )
         error = by_deal["retrained"].std(ddof=1) / np.sqrt(len(by_deal["retrained"]))
         assert one["deviation_low"] < one["deviation"] - 1.96 * error  # several intervals, and the mean is not known
         assert one["deviation_high"] > one["deviation"] + 1.96 * error
-        habit = next(e for e in data["screen"] if e["seed"] == seed)
-        named = {e["action"]: e for e in habit["actions"]}
+        zero_shot = next(e for e in data["screen"] if e["seed"] == seed)
+        named = {e["action"]: e for e in zero_shot["actions"]}
         assert named[action]["deviation"] == pytest.approx(
             (screen.power - screen.power.mean())[BOARD_ACTIONS.index(action)], abs=1e-3
         )
@@ -153,14 +153,14 @@ def test_reports_on_the_pages_follow_from_their_numbers_and_the_legend_hides_non
         by_seed.setdefault(one["seed"], []).append(one)
     assert len(by_seed) == 3
     regained = [np.mean([one["regained"] for one in of_seed]) for of_seed in by_seed.values()]
-    at_home = [np.mean([one["won"]["at home"]["share"] for one in of_seed]) for of_seed in by_seed.values()]
-    for values, sign, place in ((regained, "+", "denied an action gains"), (at_home, "", "trained without it wins")):
+    covered = [np.mean([one["won"]["covered"]["share"] for one in of_seed]) for of_seed in by_seed.values()]
+    for values, sign, place in ((regained, "+", "denied an action gains"), (covered, "", "trained without it wins")):
         middle, half = np.mean(values), 4.3027 * np.std(values, ddof=1) / math.sqrt(3)  # Student's t, two degrees
         assert f"{place} {middle:{sign}.1f} ({middle - half:{sign}.1f} to {middle + half:{sign}.1f})" in page
     picture = files[Path("images/retrained-forest.svg")].decode()
     drawn = "".join(re.findall(r'<g id="LineCollection_\d+">(.*?)</g>', picture, re.DOTALL))
     intervals = [float(y) for y in re.findall(r"L [\d.]+ ([\d.]+)", drawn)]
-    legend = r"<!-- (?:habit|retrained), .*?translate\([\d.]+ ([\d.]+)\)"
+    legend = r"<!-- (?:zero-shot|retrained), .*?translate\([\d.]+ ([\d.]+)\)"
     words = [float(y) for y in re.findall(legend, picture, re.DOTALL)]
     assert len(intervals) > 6
     assert len(words) == 6
@@ -174,8 +174,8 @@ def test_the_report_says_it_all(made: Path, data: dict[str, Any]) -> None:
         assert f"- {sentence}" in page
     assert len(data["summary"]) == 3
     regained = [one["regained"] for one in data["meetings"]]  # of one action, one of each seed
-    at_home = [one["won"]["at home"]["share"] for one in data["meetings"]]
-    for values, sign, place in ((regained, "+", "denied an action gains"), (at_home, "", "trained without it wins")):
+    covered = [one["won"]["covered"]["share"] for one in data["meetings"]]
+    for values, sign, place in ((regained, "+", "denied an action gains"), (covered, "", "trained without it wins")):
         middle, half = (
             np.mean(values),
             12.706 * abs(values[0] - values[1]) / 2,
@@ -183,7 +183,7 @@ def test_the_report_says_it_all(made: Path, data: dict[str, Any]) -> None:
         assert f"{place} {middle:{sign}.1f} ({middle - half:{sign}.1f} to" in data["summary"][2]
     assert page.count("| trained |") == 1
     assert page.count("without two points") == 2
-    for name in ("retrained-forest", "habit-forest"):
+    for name in ("retrained-forest", "zero-shot-forest"):
         picture = (made / "report" / "images" / f"{name}.svg").read_text()
         assert picture.startswith("<?xml")
         assert ("retrained, seed 5" in picture) == (name == "retrained-forest")

@@ -35,7 +35,7 @@ def main(
     Args:
         components: comma-separated sets of components: small, standard.
         num_players: comma-separated numbers of players: 2, 3.
-        iterations: iterations of CFR+ for equilibria.
+        iterations: iterations of CFR+ for equilibria; with three players, an eighth of this number.
         batches: batches of games of each learner.
         games: number of games in a batch.
         seeds: number of seeds of each learner.

@@ -50,9 +50,9 @@ def main(
     runs.
 
     Args:
-        preset: a name in configs/training (quick, gpu, best_response for any game; standard, strong, two_players,
-            retrained, retrained_long for Helsinki; copenhagen) or the path to a YAML file; default: quick, or
-            best_response with --against.
+        preset: a name in configs/training (quick, gpu, best_response for any game; standard, varied, strong,
+            two_players, retrained, retrained_long for Helsinki; copenhagen) or the path to a YAML file; default: quick,
+            or best_response with --against.
         game: name of the game, such as copenhagen; default: the game of the preset.
         out: folder for the run; default: runs/PRESET, or runs/GAME-PRESET.
         seed: random seed for weights, games and evaluation.

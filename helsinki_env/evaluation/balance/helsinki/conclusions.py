@@ -23,7 +23,7 @@ change is attributed to one of these reasons. They are tested in this order, the
 again:
 
 1. Intervals are wider or narrower: with the earlier interval widths, the earlier conclusion still holds.
-2. Another class is an evaluator: without the new classes, the earlier conclusion still holds.
+2. Another class is a study player: without the new classes, the earlier conclusion still holds.
 3. The earlier study used another estimator, whose estimates differ with three or four players.
 4. The effect for the strongest class changed significantly.
 5. Otherwise, the change is attributed to chance: the action is close to an edge of the margin.
@@ -75,7 +75,7 @@ ChangeReason = Literal["wider", "narrower", "judges", "estimator", "worth", "cha
 """Reason for a change since an earlier study."""
 
 STRONGEST_CLASSES = 2
-"""Number of strongest player classes that must agree. These classes are the evaluators."""
+"""Number of strongest player classes that must agree. These classes are the study players."""
 _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
@@ -128,12 +128,12 @@ def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
 
 
 def rejected_players(gate: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the players that the qualification results reject as evaluators."""
+    """Return the players that the qualification results reject as study players."""
     return {entry["player"] for entry in gate if not entry["admitted"]}
 
 
 def strongest_of(data: Mapping[str, Any], players: int) -> Mapping[str, Any]:
-    """Return the screening results for the strongest evaluator, or for the strongest class if no class qualifies."""
+    """Return the screening results for the strongest study player, or for the strongest class if no class qualifies."""
     left_out = rejected_players(data.get("gate", ()))
     entries: list[Mapping[str, Any]] = [entry for entry in data["screen"] if entry["players"] == players]
     return ([entry for entry in entries if entry["player"] not in left_out] or entries)[-1]
@@ -366,7 +366,7 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
     now, then = _groups(findings_of(data)), _groups(findings_of(former))
     study, known = data["study"], _classes(then)
     same_width = _labels(study, _with_widths_of(now, then))
-    same_evaluators = _labels(study, [one for group in now.values() for one in group if one.player in known])
+    same_study_players = _labels(study, [one for group in now.values() for one in group if one.player in known])
     quantile = float(stats.norm.isf((1 - study["level"]) / 2 / len(both)))
     differences = []
     for cell in both:
@@ -378,7 +378,7 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
             if same_width.get(cell) == before[cell]:
                 # Only wider intervals can make a conclusion undecided, and only narrower intervals can decide one.
                 why = "wider" if verdicts[cell] == "undecided" else "narrower"
-            elif same_evaluators.get(cell) == before[cell]:
+            elif same_study_players.get(cell) == before[cell]:
                 why = "judges"
             elif former.get("estimator") != data.get("estimator") and cell[0] > 2:
                 why = "estimator"

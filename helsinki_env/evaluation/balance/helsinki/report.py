@@ -84,7 +84,7 @@ _CONFIRM = (
 )
 _PAIRS = (
     "A Shapley value is the effect of an action averaged over all orders in which a player could receive the fifteen "
-    "actions. The estimates are those of the evaluator with more games. Tests of pairs control the false discovery "
+    "actions. The estimates are those of the study player with more games. Tests of pairs control the false discovery "
     "rate. The estimate for a pair is its joint effect minus the separate effects, with its 95% interval."
 )
 _VARIANTS = (
@@ -116,7 +116,7 @@ _TEST_RESULTS = {"better": "confirmed", "not better": "not confirmed", "undecide
 _WHY = {
     "wider": "wider intervals: with the earlier widths the conclusion is the same",
     "narrower": "narrower intervals: with the earlier widths the conclusion is the same",
-    "judges": "other evaluators: without the new evaluators the conclusion is the same",
+    "judges": "other study players: without the new ones the conclusion is the same",
     "estimator": "another estimator: the earlier study used whole rankings, which understate effects",
     "worth": "another effect for the strongest player",
     "chance": "close to the edge of the margin: the difference may be chance",
@@ -171,7 +171,7 @@ _GATE_COLUMNS: tuple[Column, ...] = (
     _of("Elo above, full board", "{full_board:,.0f}"),
     _of("five denied", "{five_denied:,.0f}"),
     ("lost (95% CI)", lambda entry: _interval(entry, "lost", digits=0, sign=False)),
-    ("evaluator", lambda entry: "yes" if entry["admitted"] else "no"),
+    ("study player", lambda entry: "yes" if entry["admitted"] else "no"),
 )
 _CONFIRM_COLUMNS: tuple[Column, ...] = (
     ("action", lambda entry: _action(entry["action"])),
@@ -233,15 +233,15 @@ def _answer(data: Data) -> Iterator[Any]:
         "took all seats, and every seat was denied actions at random. The unit is one win per 100 games."
     )
     yield (
-        "An action is too strong or too weak if the intervals of both evaluators (the two strongest classes) lie more "
-        f"than {study['band']:g} from the average action, and balanced if both lie within that distance. All intervals "
-        f"hold simultaneously with {100 * study['level']:.0f}% probability."
+        "An action is too strong or too weak if the intervals of both study players (the two strongest classes) lie "
+        f"more than {study['band']:g} from the average action, and balanced if both lie within that distance. All "
+        f"intervals hold simultaneously with {100 * study['level']:.0f}% probability."
     )
     yield "To search for a board without such actions, run `helsinki balance tune`."
 
 
 def _conclusion_table(data: Data) -> ReportTable:
-    """Return a table of the conclusions on all actions, with the deviations for the strongest evaluator."""
+    """Return a table of the conclusions on all actions, with the deviations for the strongest study player."""
     counts = sorted({verdict["players"] for verdict in data["verdicts"]})
     labels = {(verdict["players"], verdict["action"]): _LABELS[verdict["verdict"]] for verdict in data["verdicts"]}
     strongest = {n: strongest_of(data, n) for n in counts}
@@ -256,18 +256,18 @@ def _conclusion_table(data: Data) -> ReportTable:
 
 
 def _effect_tables(data: Data) -> Iterator[ReportTable]:
-    """Yield one table per player count with the absolute effect and use of each action for both evaluators."""
+    """Yield one table per player count with the absolute effect and use of each action for both study players."""
     left_out = rejected_players(data["gate"])
     for n in sorted({entry["players"] for entry in data["screen"]}):
         own = [entry for entry in data["screen"] if entry["players"] == n]
-        evaluators = ([entry for entry in own if entry["player"] not in left_out] or own)[-STRONGEST_CLASSES:][::-1]
+        study_players = ([entry for entry in own if entry["player"] not in left_out] or own)[-STRONGEST_CLASSES:][::-1]
         header = [f"action, {n} players"]
-        for entry in evaluators:
+        for entry in study_players:
             header += [f"effect, {entry['player']}", "used", "first use, round"]
         rows = []
-        for i in sorted(range(len(data["actions"])), key=lambda i: -evaluators[0]["actions"][i]["power"]):
+        for i in sorted(range(len(data["actions"])), key=lambda i: -study_players[0]["actions"][i]["power"]):
             row = [_action(data["actions"][i])]
-            for action in (entry["actions"][i] for entry in evaluators):
+            for action in (entry["actions"][i] for entry in study_players):
                 used = "–" if action["usage"] is None else f"{100 * action['usage']:.0f}%"
                 effect = _plus_minus(action["power"], action["power_error"], sign=True)
                 row += [effect, used, _number(action["first_use"])]
@@ -347,7 +347,7 @@ def _former(former: Data) -> Iterator[Any]:
     yield (
         f"The earlier study is `{former['study']}` with seed {former['seed']} (data {former['data']}"
         + (f"; {networks})." if networks else ").")
-        + (f" New evaluators: {', '.join(former['joined'])}." if former["joined"] else "")
+        + (f" New study players: {', '.join(former['joined'])}." if former["joined"] else "")
         + f" Of {former['verdicts']} conclusions {former['verdicts'] - len(changed)} are the same"
         + (f"; the table explains the other {len(changed)}." if changed else ".")
     )

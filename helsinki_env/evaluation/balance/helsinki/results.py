@@ -328,17 +328,17 @@ def _screening_data(
 def _interaction_data(
     config: StudyConfig, tables: Mapping[str, MatchupGames], left_out: Container[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the interactions of pairs of actions, estimated for the evaluator with more games."""
+    """Yield the interactions of pairs of actions, estimated for the study player with more games."""
     one, two = np.triu_indices(len(BOARD_ACTIONS), 1)
     for n in config.players:
-        evaluators = [
+        study_players = [
             (entry.player, tables[matchup_name(n, entry.player)])
             for entry in config.classes
             if entry.player not in left_out and matchup_name(n, entry.player) in tables
         ]
-        if not evaluators:
+        if not study_players:
             continue
-        player, table = max(reversed(evaluators[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
+        player, table = max(reversed(study_players[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
         try:
             pairs = estimate_interactions(ablation_games(table), level=config.level, seed=config.seed)
         except RatingError as problem:  # the other estimates need fewer games

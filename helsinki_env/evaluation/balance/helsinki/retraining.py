@@ -5,16 +5,16 @@ trained without the action might lose less. This study trains networks from scra
 one action covered for all seats, and plays them against each other. Each network is a training run, and each part of
 the games is a resumable tournament. A seat lacks an action under three conditions, on the same deals:
 
-- **habit** (zero-shot): a network trained with all actions is denied the action, and the other seats have it;
+- **zero-shot**: a network trained with all actions is denied the action, and the other seats have it;
 - **retrained**: a network trained without the action is denied it, and the other seats have it;
-- **at home**: a network trained without the action plays against networks trained with all actions, and the action is
+- **covered**: a network trained without the action plays against networks trained with all actions, and the action is
   covered for all seats. If it is weaker here, the reason is not the missing action. If it is stronger, it may benefit
   from training on exactly this game.
 
 As in a balance study, conclusions are based on the deviation: the effect of an action minus the mean effect of all
-fifteen actions. The *habit* deviation comes from the screening experiment of a network trained with all actions. For
-the *retrained* deviation, the effect of the action is the chance level minus the win rate of the seat that lacks it.
-The mean effect is taken from the screening experiment with the same seed.
+fifteen actions. The *zero-shot* deviation comes from the screening experiment of a network trained with all actions.
+For the *retrained* deviation, the effect of the action is the chance level minus the win rate of the seat that lacks
+it. The mean effect is taken from the screening experiment with the same seed.
 
 A claim **stands** if the interval lies entirely beyond the margin on the claimed side for every seed. It **falls** if
 no part of the interval lies there for any seed. Otherwise it is **undecided**. Intervals hold simultaneously for all
@@ -68,7 +68,7 @@ __all__ = ["RetrainingConfig", "RetrainingStudy", "TrainingJob", "retraining_rep
 
 ClaimDirection = Literal["too strong", "too weak"]
 """Conclusion of a study on an action."""
-TEST_CONDITIONS = ("habit", "retrained", "at home")
+TEST_CONDITIONS = ("zero_shot", "retrained", "covered")
 """Conditions in which a seat lacks an action."""
 _PARTS = ("screen", "meetings")
 _MAX_NETWORKS = 20
@@ -244,7 +244,7 @@ def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
     screen = _screens(config, effects)
     shares = {}
     for (action, seed, n, way), table in retrained.meetings().items():
-        without = retrained.player(TrainingJob(seed, action)) if way == "at home" else None
+        without = retrained.player(TrainingJob(seed, action)) if way == "covered" else None
         shares[action, seed, n, way] = _win_rate_without(table, action, without)
     meetings = _meetings(config, effects, shares)
     verdicts = [_verdict(config, action, n, screen, meetings) for action in config.claims for n in config.players]
@@ -309,11 +309,11 @@ def _meetings(
     mean = np.full(len(BOARD_ACTIONS), 1 / len(BOARD_ACTIONS))
     for action, seed, n in product(config.claims, config.training_seeds, config.players):
         by_way = {way: shares[action, seed, n, way] for way in TEST_CONDITIONS}
-        habit, without = by_way["habit"], by_way["retrained"]
+        zero_shot, without = by_way["zero_shot"], by_way["retrained"]
         power, screened = 100 * (1 / n - without.mean()), effects[seed, n]
         variance = 1e4 * without.var(ddof=1) / len(without) + mean @ screened.covariance @ mean
         errors.append(float(np.sqrt(variance)))
-        regained, half = mean_and_half_width(100 * (without - habit))
+        regained, half = mean_and_half_width(100 * (without - zero_shot))
         meetings.append(
             {
                 "action": action,
@@ -343,10 +343,10 @@ def _won(share: Array) -> dict[str, float]:
 def _verdict(
     config: RetrainingConfig, action: str, n: int, screen: Sequence[Data], meetings: Sequence[Data]
 ) -> dict[str, Any]:
-    """Return the two conclusions on a claim (habit and retrained), based on the intervals for all seeds."""
+    """Return the two conclusions on a claim (zero-shot and retrained), based on the intervals for all seeds."""
     claim = config.claims[action]
     estimates = {
-        "habit": [one for e in screen if e["players"] == n for one in e["actions"] if one["action"] == action],
+        "zero_shot": [one for e in screen if e["players"] == n for one in e["actions"] if one["action"] == action],
         "retrained": [one for one in meetings if (one["action"], one["players"]) == (action, n)],
     }
     conclusions = {
@@ -385,9 +385,9 @@ def _summary(config: RetrainingConfig, verdicts: Sequence[Data], meetings: Seque
     """Return sentences that summarize the conclusions."""
     sentences = []
     for one in verdicts:
-        conclusion = f"{one['habit']} (habit), {one['retrained']} (retrained)"
-        if one["habit"] == one["retrained"]:
-            conclusion = f"{one['habit']} (habit and retrained)"
+        conclusion = f"{one['zero_shot']} (zero-shot), {one['retrained']} (retrained)"
+        if one["zero_shot"] == one["retrained"]:
+            conclusion = f"{one['zero_shot']} (zero-shot and retrained)"
         action = one["action"].replace("_", " ")
         sentences.append(f"'{action}' with {one['players']} players, {one['claim']}: {conclusion}.")
     seeds = "one seed" if config.seeds == 1 else f"all {config.seeds} seeds"
@@ -406,11 +406,11 @@ def _averages(meetings: Sequence[Data], n: int) -> str:
         if one["players"] == n:
             by_seed.setdefault(one["seed"], []).append(one)
     regained = [np.mean([one["regained"] for one in own]) for own in by_seed.values()]
-    at_home = [np.mean([one["won"]["at home"]["share"] for one in own]) for own in by_seed.values()]
+    covered = [np.mean([one["won"]["covered"]["share"] for one in own]) for own in by_seed.values()]
     return (
         f"With {n} players, on average over all actions and {len(by_seed)} seeds, a seat that alone is denied an "
         f"action gains {_over_seeds(regained, '+')} games per 100 by training without it. If the action is covered for "
-        f"all seats, a network trained without it wins {_over_seeds(at_home)} per 100; the chance level is "
+        f"all seats, a network trained without it wins {_over_seeds(covered)} per 100; the chance level is "
         f"{100 / n:.3g}."
     )
 
@@ -430,17 +430,17 @@ def retraining_report_files(data: Data) -> dict[Path, bytes]:
         Path("retrained.md"): ("\n\n".join(_page(shown)) + "\n").encode(),
         Path("retrained.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
         Path("images", "retrained-forest.svg"): retested,
-        Path("images", "habit-forest.svg"): every,
+        Path("images", "zero-shot-forest.svg"): every,
     }
 
 
 def _retested(data: Data, claims: Sequence[str]) -> Iterator[Data]:
-    """Yield the habit and retrained estimates for the re-tested actions in the format of `forest_plot`."""
+    """Yield the zero-shot and retrained estimates for the re-tested actions in the format of `forest_plot`."""
     seeds = sorted({entry["seed"] for entry in data["screen"]})
     for n in sorted({entry["players"] for entry in data["screen"]}):
-        habit = {entry["seed"]: entry["actions"] for entry in data["screen"] if entry["players"] == n}
+        zero_shot = {entry["seed"]: entry["actions"] for entry in data["screen"] if entry["players"] == n}
         retrained = {seed: [e for e in data["meetings"] if (e["seed"], e["players"]) == (seed, n)] for seed in seeds}
-        for way, found in (("habit", habit), ("retrained", retrained)):
+        for way, found in (("zero-shot", zero_shot), ("retrained", retrained)):
             for seed in seeds:
                 by_name = {one["action"]: one for one in found[seed]}
                 player = f"{way}, seed {seed}"
@@ -454,23 +454,24 @@ def _page(data: Data) -> Iterator[str]:
     yield "\n".join(f"- {escape_outside_code(sentence)}" for sentence in data["summary"])
     yield "![Effect of each action minus the mean effect](images/retrained-forest.svg)"
     yield (
-        "*Effect of each action minus the mean effect. Habit: the design denies actions to a network trained with all "
-        "actions, in all seats. Retrained: one seat is denied the action and was trained without it; the others have "
-        "it. Lines: intervals that hold simultaneously, separately for habit and retrained. Gray: the equivalence "
-        "margin.*"
+        "*Effect of each action minus the mean effect. Zero-shot: the design denies actions to a network trained with "
+        "all actions, in all seats. Retrained: one seat is denied the action and was trained without it; the others "
+        "have it. Lines: intervals that hold simultaneously, separately for zero-shot and retrained. Gray: the "
+        "equivalence margin.*"
     )
     yield _verdicts(data)
     yield "## Win rates without the action"
     yield (
         "Games won per 100, with individual 95% intervals, on the same deals. The intervals cover the luck of deals, "
-        "not the differences between networks trained in the same way. Habit: a network trained with all actions is "
-        "denied the action. Retrained: a network trained without the action is denied it. Regained: the difference. At "
-        "home: a network trained without the action against networks trained with it, with the action covered for all "
-        "seats. A win rate above the chance level there comes from its strength, or from training on exactly this game."
+        "not the differences between networks trained in the same way. Zero-shot: a network trained with all actions "
+        "is denied the action. Retrained: a network trained without the action is denied it. Regained: the difference. "
+        "Covered: a network trained without the action against networks trained with it, with the action covered for "
+        "all seats. A win rate above the chance level there comes from its strength, or from training on exactly this "
+        "game."
     )
     yield _meeting_table(data)
-    yield "## All actions (habit)"
-    yield "![Effect of each action minus the mean effect, by network](images/habit-forest.svg)"
+    yield "## All actions (zero-shot)"
+    yield "![Effect of each action minus the mean effect, by network](images/zero-shot-forest.svg)"
     yield "*Screening experiments: each network trained with all actions takes all seats.*"
     yield "## The networks"
     yield _networks(data)
@@ -487,22 +488,22 @@ def _page(data: Data) -> Iterator[str]:
 
 def _verdicts(data: Data) -> str:
     rows = [
-        [action_label_markdown(one["action"]), one["players"], one["claim"], one["habit"], one["retrained"]]
+        [action_label_markdown(one["action"]), one["players"], one["claim"], one["zero_shot"], one["retrained"]]
         for one in data["verdicts"]
     ]
-    return markdown_table(["action", "players", "claim", "habit", "retrained"], rows, left=5)
+    return markdown_table(["action", "players", "claim", "zero-shot", "retrained"], rows, left=5)
 
 
 def _meeting_table(data: Data) -> str:
     rows = []
     for one in data["meetings"]:
         won = (one["won"][way] for way in TEST_CONDITIONS)
-        habit, retrained, at_home = (f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})" for w in won)
+        zero_shot, retrained, covered = (f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})" for w in won)
         rows.append([
-            action_label_markdown(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", habit, retrained,
-            interval_text(one, "regained"), at_home, interval_text(one, "deviation"),
+            action_label_markdown(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", zero_shot,
+            retrained, interval_text(one, "regained"), covered, interval_text(one, "deviation"),
         ])  # fmt: skip
-    ways = ["habit", "retrained", "regained", "at home"]
+    ways = ["zero-shot", "retrained", "regained", "covered"]
     return markdown_table(["action", "players", "seed", "deals", *ways, "deviation"], rows)
 
 

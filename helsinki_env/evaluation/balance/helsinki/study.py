@@ -88,7 +88,7 @@ class Population:
 
 @dataclass(frozen=True)
 class QualificationConfig:
-    """Qualification of evaluators: an evaluator must be about as strong with disabled actions as with all actions.
+    """Qualification of study players: a study player must be about as strong with disabled actions as with all actions.
 
     Attributes:
         reference: reference player for the ratings.
