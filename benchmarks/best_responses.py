@@ -20,7 +20,7 @@ from helsinki_env.data import Node, UserError, check_same_settings, read_json, r
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.training.evaluate import evaluate_against
 from helsinki_env.training.preset import Preset
-from helsinki_env.training.run import Training
+from helsinki_env.training.run import train_to_the_end
 from helsinki_env.utils.files import is_file, write_json
 from helsinki_env.utils.yaml_files import merge_mappings
 
@@ -32,11 +32,7 @@ def train(file: Node, response: Node, players: int, seed: int, folder: Path) -> 
     game = response["game"].value
     preset = preset if game == preset.rules else preset.for_game(game, "best_response")
     preset = preset.best_response_to(response["to"].value, players)
-    if is_file(folder / "summary.json"):
-        finished = read_json(folder / "summary.json", UserError)["preset"].value
-        check_same_settings(folder, preset.to_dict(), finished, UserError)
-    else:
-        Training(preset, folder, seed, resume=is_file(folder / "state.safetensors")).run()
+    train_to_the_end(preset, folder, seed)
     return f"net:{folder}"
 
 

@@ -141,10 +141,12 @@ def found_by(
     return methods[method](seeded, evaluations, seed, scorer(seeded, folder, first, play))
 
 
-def compared(config: SearchConfig, found: dict[tuple[str, int], Variant], folder: Path) -> Iterator[dict[str, Any]]:
+def compared(
+    config: SearchConfig, found: dict[tuple[str, int], Variant], folder: Path, processes: int | None
+) -> Iterator[dict[str, Any]]:
     """Play the results on the same fresh deals; yield a row for the unchanged components and for each result."""
     variants = list(dict.fromkeys([config.unchanged, *found.values()]))
-    measure = measure_by_playing(config, folder, lambda part, plan: run_arena(plan, folder / part))
+    measure = measure_by_playing(config, folder, lambda part, plan: run_arena(plan, folder / part, processes=processes))
     found_values = measure("final", variants, config.objectives.seed, config.test)
     totals = {
         variant: config.objectives.penalties(names, values)
@@ -188,7 +190,7 @@ def main() -> None:
 
                 found[method, seed] = found_by(config, method, seed, folder, play)
                 print(f"{method} {seed}: {config.describe(found[method, seed])}", flush=True)
-        rows = list(compared(config, found, options.out))
+        rows = list(compared(config, found, options.out, options.processes))
     write_json(options.out / "comparison.json", rows)
     for row in rows:
         print("{method} {seed}: score {score:.2f}, gain {gain:+.2f} ± {half_width:.2f}: {change}".format(**row))

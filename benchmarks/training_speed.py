@@ -26,6 +26,7 @@ import tyro
 from rich.table import Table
 
 from helsinki_env.data import Node, UserError
+from helsinki_env.engine.spec import default_spec
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.terminal import plain_console, prepare_output
@@ -133,6 +134,7 @@ def main(
             device = "cuda" if torch.cuda.is_available() else "cpu"
         _measure_plain(chosen, rounds, seed, device, games)
         return
+    Node(chosen.rules, UserError, f"{preset}: rules").choice((default_spec().name,))
     network, _ = load_checkpoint(checkpoint or network_path("first"))
     size = sum(p.numel() for p in network.parameters())
     ours = _ours(chosen, network, seed)

@@ -5,8 +5,9 @@ python benchmarks/training_trials.py compare benchmarks/trials_copenhagen.yaml -
 
 Both commands resume. A trials file names a preset, the initial network of each seed, changes for all variants, and the
 changes of each variant, of which the first is the baseline. All variants take the same number of self-play steps, and
-are compared after the last one, without promotion tests. Wins are percentages of the pairs in which the variant is
-ahead of the baseline with the same seed. The interval of the mean over seeds covers the variation between seeds.
+are compared after the last one, whatever the promotion tests say. Wins are percentages of the pairs in which the
+variant is ahead of the baseline with the same seed. The interval of the mean over seeds covers the variation between
+seeds.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml
+from helsinki_env.data import Node, UserError, read_yaml
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import plan_from_dict
 from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
 from helsinki_env.evaluation.match_stats import mean_and_half_width
 from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
 from helsinki_env.training.preset import Preset
-from helsinki_env.training.run import Training
-from helsinki_env.utils.files import is_file, write_json
+from helsinki_env.training.run import train_to_the_end
+from helsinki_env.utils.files import write_json
 from helsinki_env.utils.yaml_files import merge_mappings
 
 #: Evaluations during training are not used.
@@ -49,13 +50,8 @@ def preset_of(trials: Node, variant: str, seed: int) -> Preset:
 
 def train(trials: Node, variant: str, seed: int, folder: Path) -> None:
     """Train a variant with a seed, unless it is finished."""
-    preset = preset_of(trials, variant, seed)
-    if is_file(folder / "summary.json"):
-        finished = read_json(folder / "summary.json", UserError)["preset"].value
-        check_same_settings(folder, preset.to_dict(), finished, UserError)
-        return
     began, cpu = time.monotonic(), time.process_time()
-    Training(preset, folder, seed, resume=is_file(folder / "state.safetensors")).run()
+    train_to_the_end(preset_of(trials, variant, seed), folder, seed)
     used = time.process_time() - cpu
     print(f"{variant}, seed {seed}: {time.monotonic() - began:.0f} s, {used:.0f} s of processor time", flush=True)
 
@@ -98,6 +94,8 @@ def main() -> None:
     trials = read_yaml(Path(options.trials), UserError)
     trials.mapping(("seed", "preset", "start", "all", "variants"))
     seeds = [int(seed) for seed in options.seeds.split(",")]
+    if options.command == "compare" and len(seeds) < 2:
+        raise UserError(f"--seeds: found {options.seeds}, expected at least two seeds, for an interval")
     if options.command == "train":
         chosen = options.variants.split(",") if options.variants else list(trials["variants"].mapping().value)
         for seed in seeds:

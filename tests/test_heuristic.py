@@ -15,6 +15,7 @@ from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.helsinki.greedy import GreedyPlayer
 from helsinki_env.agents.helsinki.weights import Weights
 from helsinki_env.agents.heuristic import HeuristicPlayer, play_out_with_heuristic
+from helsinki_env.data import UserError
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.match import play_match
@@ -162,6 +163,8 @@ def test_lead_says_who_is_better() -> None:
 @pytest.mark.skipif(not JIT, reason="too slow")
 def test_a_tuning_is_reproducible() -> None:
     pytest.importorskip("cma")
+    with pytest.raises(UserError, match="only: found 'rooms', expected one of"):
+        tune_weights(Weights(), generations=1, deals=2, only=("room", "rooms"))
 
     def found(seed: int, threads: int = 1) -> dict[str, float]:
         only = ("room", "card", "coat")

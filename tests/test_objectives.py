@@ -164,13 +164,22 @@ def test_invalid_components_are_explained(objectives: Objectives, tmp_path: Path
         objectives.plan(3, tmp_path)  # type: ignore[arg-type]
 
 
+def test_an_action_that_is_rarely_denied_has_no_effect_to_estimate(tmp_path: Path) -> None:
+    for aim in ("effects, at_most: 1", "level, at_least: 1"):
+        file = tmp_path / "rare.yaml"
+        text = FILE.replace("games: 240", "games: 40").replace("[0, 9]", "[0, 1]").replace("heuristic", "greedy")
+        file.write_text(text.replace("effects, at_most: 2, weight: 3", aim))
+        with pytest.raises(ObjectivesError, match=r"two: found \w+ denied in too few of 40 games, expected it in more"):
+            Objectives.from_yaml(file).score(None, tmp_path / "out", play=play)
+
+
 @pytest.mark.thorough
 def test_an_optimizer_gets_an_answer_to_each_line(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(FILE.replace("games: 240", "games: 80"))
-    requests = ['{"components": "nowhere"}', "{", "", '{"components": "default", "seed": 5}', '{"seed": 5}', '{"x": 1}']
+    requests = ['{"components": "nowhere"}', "{", "", '{"components": "default", "seed": 7}', "{}", '{"x": 1}']
     command = [sys.executable, "-m", "helsinki_env.cli.main", "balance", "score", "--serve", "--processes", "1"]
     done = subprocess.run(
-        [*command, "--objectives", str(tmp_path / "mine.yaml"), "--out", str(tmp_path / "out")],
+        [*command, "--objectives", str(tmp_path / "mine.yaml"), "--out", str(tmp_path / "out"), "--seed", "7"],
         input="\n".join(requests) + "\n",
         capture_output=True,
         text=True,
@@ -179,14 +188,14 @@ def test_an_optimizer_gets_an_answer_to_each_line(tmp_path: Path) -> None:
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [sorted(answer)[0] for answer in answers] == ["error", "error", "games", "games", "error"]
     assert answers[2] == answers[3]
-    expected = Objectives.from_yaml(tmp_path / "mine.yaml").score("default", tmp_path / "out", play=play)
+    expected = Objectives.from_yaml(tmp_path / "mine.yaml").score("default", tmp_path / "out", seed=7, play=play)
     assert answers[2] == json.loads(json.dumps(expected.to_dict()))
 
     words = ["balance", "score", "--objectives", str(tmp_path / "mine.yaml"), "--out", str(tmp_path / "out")]
-    assert main([*words, "--processes", "1"]) == 0
+    assert main([*words, "--processes", "1", "--seed", "7"]) == 0
     written = json.loads((tmp_path / "out" / "score.json").read_text())
     assert written.items() >= answers[2].items()
-    assert (written["components"], written["seed"], written["environment"]) == ("default", 5, "helsinki_v0")
+    assert (written["components"], written["seed"], written["environment"]) == ("default", 7, "helsinki_v0")
 
 
 def test_the_bundled_objectives_are_valid() -> None:

@@ -207,6 +207,15 @@ def test_all_parameters_change_equally_often_in_random_variants(config: SearchCo
         }
 
 
+def test_no_variant_is_played_twice(config: SearchConfig) -> None:
+    """The variants share their games, so a second time would be no new information."""
+    few = replace(config, parameters=config.parameters[:2], random=40)
+    result = found_by(few, alike)
+    variants = [one.variant for one in result.played]
+    assert len(variants) == len(set(variants)) == 9
+    assert result.effects is None  # too few different variants
+
+
 def test_changes_that_are_invalid_together_waste_no_round(config: SearchConfig) -> None:
     strong = too_strong(config)
 
@@ -351,15 +360,43 @@ def test_the_model_is_bayesian_regression_with_the_most_likely_prior(config: Sea
         ("most: 2", "most: 0", "most: found 0"),
         ("most: 2", "least: 2", "(found 2), expected"),
         ("random: 16", "random: 1", "variants.random: found 1"),
+        ("random: 16", "random: 400", "variants.random: found 400, expected at most 332, because each variant plays 3"),
         ("search: 1", "search: 0", "games.search: found 0"),
         ("in_each_round: 4", "in_each_round: x", "variants.in_each_round: found 'x'"),
     ],
 )
 def test_wrong_files_are_explained(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = written(tmp_path, old, new)
+    if "400" in new:  # three matchups
+        text = OBJECTIVES.splitlines()
+        table = text[3]
+        text[3:4] = [table, table.replace("two", "three"), table.replace("two", "four")]
+        (tmp_path / "objectives.yaml").write_text("\n".join(text))
     with pytest.raises(UserError) as error:
-        SearchConfig.from_yaml(written(tmp_path, old, new))
+        SearchConfig.from_yaml(path)
     assert message in str(error.value)
     assert "mine.yaml" in str(error.value)
+
+
+def test_messages_do_not_name_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "with a space").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "with a space")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "link"))
+    path = written(tmp_path, "[8, 16]", "[99]")
+    with pytest.raises(UserError) as error:
+        SearchConfig.from_yaml(path)
+    assert str(error.value).startswith(f"{path}: changes.tiles.wild[0]: tiles.wild: found 99, expected")
+
+
+def test_actions_of_the_test_are_those_of_the_search(config: SearchConfig) -> None:
+    whole = simulated(alike)
+
+    def measure(part: str, variants: Sequence[Variant], seed: int, share: float) -> list[Measurements]:
+        found = whole(part, variants, seed, share)
+        return found if part == "test" else [Measurements(f.names[1:], f.values[:, 1:], f.games) for f in found]
+
+    with pytest.raises(SearchError, match="two: found actions that are denied only in the search or only in"):
+        search(config, measure, lambda variant: True)
 
 
 def test_the_bundled_searches_are_valid() -> None:

@@ -156,6 +156,7 @@ def test_the_command_finds_a_planted_dependence(tmp_path: Path) -> None:
         ("[coats_inside, two_points]", "[]", "alternatives"),
         ("num_players: 2}\n    games: 60", "components: default}\n    games: 60", "tables[0].game.components"),
         ("players: [greedy]", "players: [nobody]", "nobody"),
+        ("games: 600", "games: 2", "tables[1].games: found 2, expected at least 40, 20 deals"),
     ],
 )
 def test_wrong_files_are_explained(

@@ -39,6 +39,7 @@ from helsinki_env.agents.net.player import NetPlayer
 from helsinki_env.agents.registry import make_player
 from helsinki_env.agents.search.workspace import new_workspace
 from helsinki_env.cli.main import main
+from helsinki_env.data import UserError
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys
 from helsinki_env.envs.vector import GameVectorEnv
@@ -336,6 +337,14 @@ def test_a_rollout_depends_on_where_the_games_stand_weights_seed_and_number_alon
     assert not same_rollouts(at.play(network, (Last(),), 20, 2, False), found[0])
     at.restore(stood)
     assert not same_rollouts(at.play(opinionated(seed=1), (Last(),), 20, 1, False), found[0])
+
+
+def test_a_rollout_without_an_action_of_the_learner_is_explained() -> None:
+    at = RolloutCollector(
+        HelsinkiConfig(), (MatchupConfig(),), 4, 0.0, 3, CPU, random_start_fraction=1.0, random_start_actions=10_000
+    )
+    with pytest.raises(UserError, match="found no action of the learner in 8 steps of 4 games, expected some; incr"):
+        at.play(opinionated(), (), 8, 0, False)
 
 
 def test_games_with_a_random_start_teach_only_later_actions() -> None:
@@ -1364,6 +1373,8 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("ppo: {random_start_fraction: 2}", r"ppo\.random_start_fraction: found 2"),
         ("ppo: {random_start_actions: 0}", r"ppo\.random_start_actions: found 0"),
         ("learner: plain\nppo: {random_start_fraction: 0.5}", r"ppo\.random_start_fraction: found 0\.5, expected 0"),
+        ("learner: plain\nsearch: {share: 0.5}", r"search\.share: found 0\.5, expected 0 for a plain network"),
+        ("learner: plain\nstart: net", r"start: found 'net', expected none for a plain network"),
         ("ppo: {num_envs: 1000000000}", r"ppo\.num_envs: found 1000000000"),
         ("pretraining: {share: .nan}", r"pretraining\.share: found nan"),
         ("matchups: [{share: .nan}]", r"matchups\[0\]\.share: found nan"),

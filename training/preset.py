@@ -24,7 +24,7 @@ from helsinki_env.utils.yaml_files import list_yaml, read_with_base
 
 __all__ = ["EvaluationConfig", "Preset", "PresetError", "network_name"]
 
-#: Maximum number of parallel games.
+#: Maximum number of games in an evaluation.
 _MOST = 10_000_000
 #: Maximum number of opponents or matchups.
 _MAX_LISTED = 100
@@ -267,8 +267,14 @@ class Preset:
                     raise UserError("components: found some, expected none: search targets need one component file")
         except UserError as problem:
             raise PresetError(f"{at}{problem}") from None
-        if self.learner == PLAIN_KIND and self.ppo.random_start_fraction:
-            Node(self.ppo.random_start_fraction, PresetError, "ppo.random_start_fraction").fail("0 for a plain network")
+        if self.learner == PLAIN_KIND:
+            for key, value, expected in (
+                ("ppo.random_start_fraction", self.ppo.random_start_fraction, "0"),
+                ("search.share", self.search.share, "0"),
+                ("start", self.start, "none"),
+            ):
+                if value:
+                    Node(value, PresetError, key).fail(f"{expected} for a plain network")
         self._check_players()
         if self.against:
             self._check_against()

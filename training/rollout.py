@@ -20,6 +20,7 @@ from helsinki_env.agents.base import Player, converted_player_errors
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.network import AfterstateTensors, Network
 from helsinki_env.agents.net.player import best_choices, choice_index
+from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training.checkpoint_io import StateError, state_array
@@ -207,6 +208,11 @@ class RolloutCollector:
                 points += [row[:n].mean() for row, n in zip(scores, players[over], strict=True)]
                 self._deal_seats(ended[t])
                 self._deal_random_starts(ended[t], rng)
+        if not count:
+            raise UserError(
+                f"ppo: found no action of the learner in {steps} steps of {self.games} games, expected some; increase "
+                "num_envs or num_steps, or reduce random_start_actions"
+            )
         return Rollout(
             inputs=AfterstateBatch.join(parts.pop("inputs")),
             **{name: np.concatenate(arrays) for name, arrays in parts.items()},

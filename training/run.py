@@ -27,7 +27,7 @@ from helsinki_env.agents.net.checkpoint import save_checkpoint
 from helsinki_env.agents.net.description import environment_id, interface_digests
 from helsinki_env.agents.net.network import supports_bfloat16
 from helsinki_env.agents.registry import files_digest, make_player
-from helsinki_env.data import Node, UserError, check_same_settings, shorten
+from helsinki_env.data import Node, UserError, check_same_settings, read_json, shorten
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.training.checkpoint_io import (
     Arrays,
@@ -49,7 +49,7 @@ from helsinki_env.utils.files import check_no_link, hold_lock_file, is_file, rem
 with requires_extra("train"):
     import torch
 
-__all__ = ["RunError", "Training", "check_run_folder", "uses_bfloat16"]
+__all__ = ["RunError", "Training", "check_run_folder", "train_to_the_end", "uses_bfloat16"]
 
 #: Seed offsets that make evaluation games independent of training games.
 _MATCH_SEED = 1_000_000
@@ -383,6 +383,31 @@ class Training:
             "versions": {"helsinki-env": version("helsinki-env"), "torch": torch.__version__},
             "commit": _commit(),
         }
+
+
+def train_to_the_end(
+    preset: Preset, folder: Path, seed: int, run: Callable[[Training], dict[str, Any]] = Training.run
+) -> None:
+    """Train in a folder unless the training there is finished; resume it if it was interrupted.
+
+    Args:
+        preset: settings of the run.
+        folder: folder for the files of the run.
+        seed: random seed of the run.
+        run: function that runs the training and returns its summary.
+
+    Raises:
+        RunError: if the folder contains a run with different settings, or if the time limit of the preset is reached.
+    """
+    training = Training(preset, folder, seed, resume=is_file(folder / _STATE))
+    summary = folder / "summary.json"
+    if is_file(summary) and read_json(summary, RunError)["finished"].value is True:
+        return  # resuming has checked that its settings are the same
+    if not run(training)["finished"]:
+        raise RunError(
+            f"{folder}: found an unfinished training after {preset.minutes:g} minutes, expected a finished one; "
+            "increase minutes in the preset and resume"
+        )
 
 
 def _commit() -> str:

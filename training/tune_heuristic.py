@@ -102,9 +102,10 @@ def tune_weights(
     game = game or default_config()
     heuristic = heuristic_of(game)
     start = start or heuristic.weights
-    names = [
-        item.name for item in fields(start) if item.name in only or (not only and item.name not in heuristic.not_tuned)
-    ]
+    known = [item.name for item in fields(start)]
+    for name in only:
+        Node(name, UserError, "only").choice(known)
+    names = [name for name in known if name in only or (not only and name not in heuristic.not_tuned)]
     first = np.log([max(getattr(start, name), 1e-3) for name in names])
 
     def weights(x: npt.NDArray[np.float64]) -> Any:

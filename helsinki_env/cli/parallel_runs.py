@@ -35,6 +35,12 @@ class WorkerOptions:
             raise UserError(f"--ray: found {' '.join(self.ray)}, expected one address or none")
         return "stats" if self.ray is None else "ray"
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of `helsinki_env.evaluation.arena.run.run_arena`."""
+        address = self.ray[0] if self.ray else None
+        return {"processes": self.processes, "ray": self.ray is not None, "address": address}
+
 
 Workers = Annotated[WorkerOptions, tyro.conf.arg(name="")]
 ALL_CORES = WorkerOptions()
@@ -74,9 +80,7 @@ def play_tournament(
         path = run_arena(
             plan,
             folder or out,
-            processes=workers.processes,
-            ray=workers.ray is not None,
-            address=workers.ray[0] if workers.ray else None,
+            **workers.arguments,
             form=form,
             resumed=display.resume,
             progress=display.advance,

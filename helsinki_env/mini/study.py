@@ -175,7 +175,7 @@ def _trained(learn: Callable[[int], None], unit: dict[str, Any]) -> Iterator[int
 def _code_digest() -> str:
     """Return a digest of the code of the game, its players and what both use."""
     package = Path(__file__).resolve().parent.parent
-    sources = (path for part in ("mini", "engine", "agents") for path in sorted((package / part).rglob("*.py")))
+    sources = (path for part in ("mini", "engine", "envs", "agents") for path in sorted((package / part).rglob("*.py")))
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 

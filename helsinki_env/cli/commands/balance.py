@@ -20,10 +20,10 @@ from helsinki_env.cli.commands.train import learn
 from helsinki_env.cli.options import out_file, out_folder
 from helsinki_env.cli.parallel_runs import ALL_CORES, WorkerOptions, Workers, check_players, tournament_runner
 from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
-from helsinki_env.data import UserError, parse_json, read_json
+from helsinki_env.data import UserError, parse_json
 from helsinki_env.engine.spec import default_spec, spec_of
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.utils.files import atomic_write, check_no_link, is_file, write_json
+from helsinki_env.utils.files import atomic_write, check_no_link, write_json
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console, results_table
 
@@ -276,7 +276,7 @@ def retrain(
 
         from helsinki_env.agents.net.description import AFTERSTATE_KIND
         from helsinki_env.training.preset import Preset
-        from helsinki_env.training.run import RunError, Training
+        from helsinki_env.training.run import Training, train_to_the_end
     asked = retraining.RetrainingConfig.from_yaml(config)
     preset = Preset.from_yaml(asked.preset, trust=trust)
     if preset.learner != AFTERSTATE_KIND or preset.rules != default_spec().name:
@@ -305,19 +305,12 @@ def retrain(
     console = plain_console()
 
     def train(learner: Any, folder: Path) -> None:
+        def run(training: Training) -> dict[str, Any]:
+            console.print(f"training {learner.name}")
+            return learn(training, console, rerun_command_line)
+
         covered = (learner.without,) if learner.without else ()
-        training = Training(
-            replace(preset, covered=covered), folder, learner.seed, resume=is_file(folder / "state.safetensors")
-        )
-        summary = folder / "summary.json"
-        if is_file(summary) and read_json(summary, RunError)["finished"].value is True:
-            return  # must have the same preset, because resuming checks it
-        console.print(f"training {learner.name}")
-        if not learn(training, console, rerun_command_line)["finished"]:
-            raise UserError(
-                f"{folder}: found an unfinished training after {preset.minutes:g} minutes; increase minutes in the "
-                f"preset {asked.preset} and resume, because only networks of equal training are comparable"
-            )
+        train_to_the_end(replace(preset, covered=covered), folder, learner.seed, run)
 
     retrained = retraining.RetrainingStudy(asked, out, train, tournament_runner(out, workers))
     with save_on_interrupt(lambda: f"networks and games saved in {out}; resume with: {rerun_command_line()}"):
@@ -379,7 +372,7 @@ def sensitivity(
 
 
 def score(
-    components: Annotated[str, tyro.conf.Positional] = "default",
+    components: Annotated[str | None, tyro.conf.Positional] = None,
     objectives: str = "standard",
     out: Path = Path("runs/score"),
     seed: int | None = None,
@@ -394,7 +387,8 @@ def score(
 
     With --serve, the command reads requests from the standard input, one JSON object per line, and writes an answer to
     each, so that any optimizer can use it: {"components": NAME, PATH or CONTENT, "seed": SEED} is answered by {"score":
-    X, "standard_error": X, "games": N, "measurements": [...]}, and an invalid request by {"error": TEXT}.
+    X, "standard_error": X, "games": N, "measurements": [...]}, and an invalid request by {"error": TEXT}. Both keys are
+    optional; COMPONENTS and --seed are their defaults.
 
     Example: helsinki balance score mine.yaml
 
@@ -402,7 +396,7 @@ def score(
     helsinki balance score --serve
 
     Args:
-        components: component file: a name in configs/components or the path to a YAML file.
+        components: component file: a name in configs/components or the path to a YAML file; default: that of the game.
         objectives: matchups and aims: a name in configs/objectives or the path to a YAML file.
         out: folder for all games.
         seed: seed of the games; default: that of the objectives. Use another one for the best of several files, whose
@@ -412,20 +406,22 @@ def score(
         trust: allow code named in the file to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra(workers.extra):
+        from helsinki_env.agents.llm.usage import shared_budget
         from helsinki_env.evaluation.arena.run import reuse_workers
         from helsinki_env.evaluation.balance.objectives import Objectives
         from helsinki_env.evaluation.balance.search_report import farthest, wanted_text
     from helsinki_env.evaluation.arena.plan import environment_versions
 
     asked = Objectives.from_yaml(objectives, trust=trust)
-    matchups = asked.plan(None if serve else components, out).tables
+    matchups = asked.plan(components, out).tables
     for matchup in matchups:
         check_players(matchup.players, matchup.config)
     out_folder(out)
-    precompile_groups(groups_for({name for matchup in matchups for name in matchup.players}))
+    all_players = {name for matchup in matchups for name in matchup.players}
+    precompile_groups(groups_for(all_players))
     if serve:
-        with reuse_workers():
-            _serve_scores(asked, out, workers)
+        with reuse_workers(), shared_budget(all_players):
+            _serve_scores(asked, {"components": components, "seed": seed}, out, workers)
         return 0
     found = asked.score(
         components, out, seed=seed, play=lambda plan, run: tournament_runner(out, workers)(run.name, plan)
@@ -450,7 +446,7 @@ def score(
         f"Score: {found.value:.2f} ± {2 * found.error:.2f} ({found.games:,} games; ±: two standard errors)"
     )
     origin = {
-        "components": components,
+        "components": matchups[0].config.components,
         "objectives": objectives,
         "seed": asked.seed if seed is None else seed,
         "environment": environment_versions(matchups),
@@ -461,16 +457,17 @@ def score(
     return 0
 
 
-def _serve_scores(objectives: Any, out: Path, workers: WorkerOptions) -> None:
-    """Answer requests on the standard input until it ends."""
+def _serve_scores(objectives: Any, default: Mapping[str, Any], out: Path, workers: WorkerOptions) -> None:
+    """Answer requests on the standard input until it ends; `default` has the values of omitted keys."""
     from helsinki_env.evaluation.arena.run import run_arena
 
-    play = partial(run_arena, processes=workers.processes, ray=workers.ray is not None)
+    play = partial(run_arena, **workers.arguments)
     for line in filter(str.strip, sys.stdin):
         try:
-            request = parse_json(line, UserError, what="the request").mapping(("components", "seed"))
-            seed = request["seed"].integer(0) if request["seed"].is_present else None
-            answer = objectives.score(request.get("components", None).value, out, seed=seed, play=play).to_dict()
+            request = parse_json(line, UserError, what="the request").mapping(tuple(default))
+            seed = request["seed"].integer(0) if request["seed"].is_present else default["seed"]
+            components = request.get("components", default["components"]).value
+            answer = objectives.score(components, out, seed=seed, play=play).to_dict()
         except ValueError as problem:
             answer = {"error": str(problem)}
         print(json.dumps(answer), flush=True)
@@ -499,6 +496,7 @@ def search(
         trust: allow code named in the objectives to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra(workers.extra):
+        from helsinki_env.agents.llm.usage import shared_budget
         from helsinki_env.evaluation.arena.run import reuse_workers
         from helsinki_env.evaluation.balance import search as searching
         from helsinki_env.evaluation.balance import search_report
@@ -513,9 +511,10 @@ def search(
     for folder in (out / "report", out / "report" / "images"):
         check_no_link(folder)
     out_folder(out / "report")
-    precompile_groups(groups_for({name for matchup in matchups for name in matchup.players}))
+    all_players = {name for matchup in matchups for name in matchup.players}
+    precompile_groups(groups_for(all_players))
     saved = f"games saved in {out}; resume with: {rerun_command_line()}"
-    with save_on_interrupt(lambda: saved), reuse_workers():
+    with save_on_interrupt(lambda: saved), reuse_workers(), shared_budget(all_players):
         measure = searching.measure_by_playing(asked, out, tournament_runner(out, workers))
         result = searching.search(asked, measure, asked.is_valid)
     provenance = {

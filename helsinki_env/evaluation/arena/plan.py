@@ -56,6 +56,8 @@ _MAX_LINEUPS = 100_000
 _MAX_WORK_UNITS = 1_000_000
 MAX_MATCHUP_GAMES = 1_000_000_000
 """Maximum number of games in a line-up or a work unit."""
+MAX_MATCHUPS = 1000
+"""Maximum number of matchups in a tournament."""
 
 
 class ArenaError(UserError):
@@ -305,7 +307,6 @@ def without_game_counts(data: Mapping[str, Any]) -> dict[str, Any]:
 _KEYS = ("seed", "chunk", "tables")
 _TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", *DESIGNS)
 _DEFAULT_GAMES = 2000
-_MAX_TABLES = 1000
 
 
 def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None = None, *, trust: bool = False) -> Plan:
@@ -335,7 +336,7 @@ def plan_from_dict(data: Mapping[str, Any] | Node) -> Plan:
     data = Node.of(data, ArenaError, "the tournament").mapping(_KEYS)
     seed = data.get("seed", 0).integer(0)
     chunk = data.get("chunk", WORK_UNIT_GAMES).integer(1, MAX_MATCHUP_GAMES)
-    entries = data["tables"].entries("at least one matchup", least=1, most=_MAX_TABLES)
+    entries = data["tables"].entries("at least one matchup", least=1, most=MAX_MATCHUPS)
     tables = tuple(_table(entry, f"table {i + 1}") for i, entry in enumerate(entries))
     names: set[str] = set()
     for table, entry in zip(tables, entries, strict=True):

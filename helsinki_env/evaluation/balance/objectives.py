@@ -34,7 +34,7 @@ from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, plan_from_dict
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.balance.denied import denied_items
 from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
-from helsinki_env.evaluation.balance.sensitivity import read_matchup
+from helsinki_env.evaluation.balance.sensitivity import LEAST_DEALS, check_deals, read_matchup
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
 from helsinki_env.utils.files import atomic_write, check_no_link
@@ -55,7 +55,7 @@ Array = npt.NDArray[np.float64]
 
 MAX_SEED = 2**62
 """Maximum seed of objectives; a search uses larger seeds."""
-GROUPS = 20
+GROUPS = LEAST_DEALS
 """Number of groups of the jackknife."""
 
 
@@ -204,12 +204,14 @@ MEASURES: Mapping[str, Callable[[MatchupGames, Aim], dict[str, float]]] = {
 - rounds: mean number of rounds; points: mean points of a seat; lead: mean points between first and second place;
 - ahead: percentage of meetings in which player A finishes ahead of player B (ties: half).
 """
+#: Measures of the effects of denied actions or abilities.
+_OF_DENIED = ("effects", "level")
 #: Measures of deviations from 0, so `at_most` bounds their absolute value.
 _DEVIATIONS = ("effects", "seats")
 
 
 def _is_measurable(measure: str, plan: MatchupPlan, players: Sequence[str]) -> bool:
-    if measure in ("effects", "level"):
+    if measure in _OF_DENIED:
         # If all seats lack equally many actions, only differences between effects are determined.
         return plan.screen is not None or (plan.boards is not None and plan.boards.denied[0] < plan.boards.denied[1])
     if measure == "use":
@@ -252,9 +254,7 @@ class Objectives:
         tables = tuple(read_matchup(entry) for entry in data["tables"].entries("at least one matchup", least=1))
         seed = data["seed"].integer(0, MAX_SEED)
         plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
-        for entry, plan in zip(data["tables"].entries("matchups"), plans, strict=True):
-            if plan.blocks < GROUPS:
-                entry["games"].fail(f"at least {GROUPS * plan.seats}, {GROUPS} deals")
+        check_deals(data["tables"], plans)
         check_code((player for plan in plans for player in plan.players), data.file, trust=trust)
         aims = tuple(_read_aim(entry, plans) for entry in data["aims"].entries("at least one aim", least=1))
         return cls(seed, tables, aims)
@@ -325,6 +325,7 @@ class Objectives:
         Raises:
             ComponentError: if the components are invalid.
             ArenaError: if playing fails.
+            ObjectivesError: if an effect cannot be estimated from so few games.
         """
         plan = self.plan(components, Path(folder), seed)
         run = Path(folder) / plan.digest
@@ -350,8 +351,24 @@ class Objectives:
     def measurements(self, games: Sequence[MatchupGames]) -> Measurements:
         """Return the measurements of games, given in the order of the matchups."""
         names, whole = self._measured(games)
-        parts = [self._measured([_without_group(table, k) for table in games])[1] for k in range(GROUPS)]
+        parts = []
+        for k in range(GROUPS):
+            left = [_without_group(table, k) for table in games]
+            self._check_denied(games, left)
+            parts.append(self._measured(left)[1])
         return Measurements(names, np.array([whole, *parts]), sum(len(table) for table in games))
+
+    def _check_denied(self, games: Sequence[MatchupGames], left: Sequence[MatchupGames]) -> None:
+        """Check that without a group of deals, the same actions are denied; only their effects can be estimated."""
+        for matchup in {i for aim in self.aims if aim.measure in _OF_DENIED for i in aim.matchups}:
+            names, found = (denied_items(table[matchup])[0] for table in (games, left))
+            if found != names:
+                only = next(name for name in names if name not in found)
+                raise ObjectivesError(
+                    f"{self.matchups[matchup]['name']}: found {only} denied in too few of {len(games[matchup])} games, "
+                    f"expected it in more than one of {GROUPS} groups of deals; increase the number of games or the "
+                    "range of denied actions"
+                )
 
     def _measured(self, games: Sequence[MatchupGames]) -> tuple[list[MeasurementName], Array]:
         found = [
@@ -420,7 +437,7 @@ def _read_aim(data: Node, plans: Sequence[MatchupPlan]) -> Aim:
         usable = [names.index(one.choice(known, "a matchup with this measure: ")) for one in chosen]
     if not usable:
         varied = "screen, or boards with a range of denied actions"
-        needs = {"effects": varied, "level": varied, "ahead": "both players"}
+        needs = dict.fromkeys(_OF_DENIED, varied) | {"ahead": "both players"}
         need = needs.get(measure, "used actions")
         data["measure"].fail(f"a measure of some matchup; this one needs a matchup with {need}")
     return Aim(measure, low, high, data.get("weight", 1.0).number(0, 1e9), players, tuple(usable))

@@ -29,7 +29,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ import numpy.typing as npt
 
 from helsinki_env.data import Node, UserError, check_same_settings, digest_of, read_json, read_yaml, short_repr
 from helsinki_env.evaluation.arena.load import load_run
-from helsinki_env.evaluation.arena.plan import Plan
+from helsinki_env.evaluation.arena.plan import MAX_MATCHUPS, Plan
 from helsinki_env.evaluation.balance.objectives import (
     GROUPS,
     MeasurementName,
@@ -69,8 +69,8 @@ Variant = tuple[int, ...]
 """The number of the value of each parameter: 0 for no change, n for the n-th alternative value."""
 
 _MAX_CHANGES = 300
-#: Path of a temporary component file in an error message, with the matchup that uses it.
-_TEMPORARY = re.compile(rf"^(tables\[\d+\]\.game: )?{re.escape(gettempdir())}/\S+\.yaml: ")
+#: Matchup in an error message on components.
+_GAME = re.compile(r"^tables\[\d+\]\.game: ")
 _KEY = re.compile(r"\w+(\.\w+){0,9}")
 #: Mean number of changes in a random variant, and the maximum fraction of variants in which a parameter changes.
 _CHANGES, _FRACTION = 6, 0.5
@@ -165,6 +165,13 @@ class SearchConfig:
             finalists=variants.get("finalists", 2).integer(1, 10),
             test=games.get("test", 2.0).number(0, 1000, inside=True),
         )
+        most = MAX_MATCHUPS // len(objectives.matchups)
+        for node, count, limit in (
+            (variants["random"], found.random, most - 1),
+            (variants["in_each_round"], found.variants, most),
+        ):
+            if count > limit:
+                node.fail(f"at most {limit}, because each variant plays {len(objectives.matchups)} matchups")
         found._check_changes(data.get("components", components), [item for _, items in listed for item in items])
         return found
 
@@ -173,11 +180,8 @@ class SearchConfig:
         variants = [self.unchanged, *(self.change(self.unchanged, *change) for change in self.changes)]
         known: dict[str, str] = {}
         for item, variant in zip([components, *items], variants, strict=True):
-            try:
+            with item.prefix_errors():
                 digest = self._digest(variant)
-            except UserError as problem:
-                with item.prefix_errors():
-                    raise UserError(_TEMPORARY.sub("", str(problem))) from None
             if digest in known:
                 other = known[digest]
                 item.fail(f"a change other than {other}" if other else f"a change of {self.components}")
@@ -211,7 +215,13 @@ class SearchConfig:
     def _digest(self, variant: Variant) -> str:
         """Return the digest of the game with a variant; raise an error if its components are invalid."""
         with TemporaryDirectory() as folder:
-            plan = self.objectives.joint_plan([self.content(variant)], Path(folder))
+            try:
+                plan = self.objectives.joint_plan([self.content(variant)], Path(folder))
+            except UserError as problem:
+                text, temporary = _GAME.sub("", str(problem)), f"{Path(folder).resolve()}/"
+                if text.startswith(temporary):
+                    text = text.partition(".yaml: ")[2]
+                raise UserError(text) from None
             return digest_of([table.config.digest for table in plan.tables])
 
     def is_valid(self, variant: Variant) -> bool:
@@ -567,7 +577,8 @@ def search(config: SearchConfig, measure: Measure, is_valid: Callable[[Variant],
         model.fit()
 
     random = [_repaired(config, variant, generator, valid) for variant in config.random_variants(generator)]
-    run("random", [config.unchanged, *random])
+    # Variants share all randomness, so a repeated variant would repeat its games.
+    run("random", list(dict.fromkeys([config.unchanged, *random])))
     effects = estimate_effects(config.features(model.variants), model.values)
     for number in range(1, config.rounds + 1):
         chosen: list[Variant] = []
@@ -580,6 +591,12 @@ def search(config: SearchConfig, measure: Measure, is_valid: Callable[[Variant],
         run(f"round-{number}", chosen)
     finalists = _finalists(model, valid)
     test = measure("test", [config.unchanged, *finalists], objectives.seed + 2, config.test)
+    if differing := set(model.names) ^ set(test[0].names):
+        matchup = min(differing).matchup
+        raise SearchError(
+            f"{matchup}: found actions that are denied only in the search or only in the final test, expected the same "
+            "ones; increase the number of games or the range of denied actions in the objectives"
+        )
     tested = _test(config, finalists, test)
     better = [one for one in tested if one.low > 0]
     return SearchResult(

@@ -31,7 +31,7 @@ from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node, UserError, read_yaml
 from helsinki_env.engine.component_reader import changed_fact
 from helsinki_env.evaluation.arena.load import MatchupGames
-from helsinki_env.evaluation.arena.plan import Plan, plan_from_dict
+from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, plan_from_dict
 from helsinki_env.evaluation.balance.denied import denied_items
 from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects, simultaneous_quantile
 from helsinki_env.evaluation.figure_style import LINE_COLORS, figure_to_svg, styled_figure
@@ -49,6 +49,9 @@ __all__ = [
 ]
 
 Array = npt.NDArray[np.float64]
+
+LEAST_DEALS = 20
+"""Minimum number of deals in a matchup."""
 
 
 class SensitivityError(UserError):
@@ -89,9 +92,11 @@ class SensitivityConfig:
         if len(set(names)) < len(names):
             data["alternatives"].fail("each file once")
         tables = tuple(read_matchup(entry) for entry in data["tables"].entries("at least one matchup", least=1))
+        seed = data["seed"].integer(0)
+        check_deals(data["tables"], plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables)
         found = cls(
             name=Path(name_or_path).stem,
-            seed=data["seed"].integer(0),
+            seed=seed,
             reference=data["reference"].text("a component file"),
             alternatives=tuple(Alternative(name, *changed_fact(name, SensitivityError)) for name in names),
             tables=tables,
@@ -122,6 +127,13 @@ def read_matchup(entry: Node) -> Mapping[str, Any]:
     if "components" in entry["game"].mapping().value:
         entry["game"]["components"].fail("no components, because the analysis sets them", found="them")
     return table
+
+
+def check_deals(tables: Node, plans: Sequence[MatchupPlan]) -> None:
+    """Check that every matchup of a file has enough deals for standard errors."""
+    for entry, plan in zip(tables.entries("matchups"), plans, strict=True):
+        if plan.blocks < LEAST_DEALS:
+            entry["games"].fail(f"at least {LEAST_DEALS * plan.seats}, {LEAST_DEALS} deals")
 
 
 def _matchup(table: str, components: str) -> str:
