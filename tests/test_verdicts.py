@@ -11,13 +11,12 @@ import numpy.typing as npt
 import pytest
 
 from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, ScreeningDesign
-from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
+from helsinki_env.evaluation.balance.effects import AblationGames, deviations, estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki.conclusions import (
     Conclusion,
     ConclusionError,
     EffectEstimates,
     Finding,
-    deviations,
     draw_conclusions,
     findings,
     summarize_conclusions,

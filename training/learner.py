@@ -91,7 +91,7 @@ class OpponentPool:
         The choice depends only on the seed, the rollout number and the pool. Raise ValueError if the pool is empty.
         """
         past = [name for name, since in self.past if since < rollout]
-        past = past[:1] + past[1:][-(self.size - 1) :] if self.size else []
+        past = past[:1] + past[1:][max(0, len(past) - self.size) :] if self.size else []
         if not past and not self.baselines:
             raise UserError("opponents: found no opponent yet, expected a baseline such as heuristic")
         generator = np.random.default_rng([self.seed, rollout, 1])

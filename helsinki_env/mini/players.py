@@ -11,7 +11,7 @@ from helsinki_env.engine import loops
 from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.playout import random_keys
 from helsinki_env.mini.game import MiniConfig
-from helsinki_env.mini.solve import best_actions, reach_probabilities
+from helsinki_env.mini.solve import best_actions, history_probabilities
 from helsinki_env.mini.tree import FloatArray, GameTree, IntArray
 
 __all__ = ["Games", "GreedyPlayer", "PolicyGradient", "QLearner", "policy_of", "sample_games"]
@@ -32,7 +32,7 @@ class GreedyPlayer:
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one action for each row; see `helsinki_env.agents.base.Player`."""
         states = states_from_observations(self.config, observation)
-        seat, rows = states["seat"].astype(np.int64), np.arange(len(states))
+        seat = states["seat"].astype(np.int64)
         worth = np.full(action_mask.shape, -1, np.int64)
         scores, ranks = np.zeros((2, len(states), 4), np.int64)
         for action in range(action_mask.shape[1]):
@@ -43,7 +43,7 @@ class GreedyPlayer:
             own = np.arange(len(legal)), seat[legal]
             cells = np.bitwise_count(after["built"][own]).astype(np.int64)
             worth[legal, action] = 16 * scores[: len(legal)][own] + cells
-        best: Int64Array = worth.argmax(1)[rows]
+        best: Int64Array = worth.argmax(1)
         return best
 
 
@@ -95,10 +95,7 @@ class Games:
 
 def sample_games(tree: GameTree, policies: Sequence[FloatArray], count: int, rng: np.random.Generator) -> Games:
     """Return independent games between policies."""
-    weight = tree.chance.copy()
-    for player, policy, last in zip(tree.players, policies, tree.terminal, strict=True):
-        weight *= reach_probabilities(player, policy)[last]
-    total = np.cumsum(weight)
+    total = np.cumsum(history_probabilities(tree, policies))
     return Games(tree, np.searchsorted(total, rng.random(count) * total[-1], side="right"))
 
 

@@ -11,7 +11,16 @@ import numpy as np
 
 from helsinki_env.mini.tree import FloatArray, GameTree, IntArray, PlayerTree
 
-__all__ = ["CFRPlus", "best_actions", "best_response", "exploitability", "gains", "reach_probabilities", "values"]
+__all__ = [
+    "CFRPlus",
+    "best_actions",
+    "best_response",
+    "exploitability",
+    "gains",
+    "history_probabilities",
+    "reach_probabilities",
+    "values",
+]
 
 
 def reach_probabilities(player: PlayerTree, policy: FloatArray) -> FloatArray:
@@ -46,12 +55,17 @@ def _back_up(player: PlayerTree, earned: FloatArray, choose: Callable[[slice, In
     return earned
 
 
-def values(tree: GameTree, policies: Sequence[FloatArray]) -> FloatArray:
-    """Return the expected reward of each player, float64 (players,)."""
-    weight = tree.chance.copy()
+def history_probabilities(tree: GameTree, policies: Sequence[FloatArray]) -> FloatArray:
+    """Return the probability of each complete game, float64 (H,)."""
+    weight: FloatArray = tree.chance.copy()
     for player, policy, last in zip(tree.players, policies, tree.terminal, strict=True):
         weight *= reach_probabilities(player, policy)[last]
-    expected: FloatArray = tree.utility @ weight
+    return weight
+
+
+def values(tree: GameTree, policies: Sequence[FloatArray]) -> FloatArray:
+    """Return the expected reward of each player, float64 (players,)."""
+    expected: FloatArray = tree.utility @ history_probabilities(tree, policies)
     return expected
 
 

@@ -6,12 +6,12 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -26,6 +26,9 @@ from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import atomic_write, check_no_link, write_json
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console, results_table
+
+if TYPE_CHECKING:
+    from helsinki_env.evaluation.arena.plan import MatchupPlan
 
 
 def run(
@@ -138,7 +141,6 @@ def effects(
     with requires_extra("stats"):
         from helsinki_env.evaluation.balance.denied import ablation_report_files
     from helsinki_env.evaluation.arena.load import load_run
-    from helsinki_env.evaluation.arena.plan import environment_versions
     from helsinki_env.evaluation.arena.store import RunFolder
 
     page = out or run / "effects.md"
@@ -146,14 +148,8 @@ def effects(
         raise UserError(f"--out: found {page}, expected a file name that ends in .md")
     out_file(page)
     plan = RunFolder.open(run).plan
-    command = ["helsinki", "balance", "effects", str(run), *(["--out", str(out)] if out else []), "--title", title]
-    provenance = {
-        "environment": environment_versions(plan.tables),
-        "package": helsinki_env.__version__,
-        "seed": plan.seed,
-        "plan": plan.digest,
-        "command": shlex.join(command),
-    }
+    words = ["effects", str(run), *(["--out", str(out)] if out else []), "--title", title]
+    provenance = {**_provenance(plan.tables, words), "seed": plan.seed, "plan": plan.digest}
     files, data = ablation_report_files(load_run(run), page.stem, title, provenance)
     _write_report(page.parent, files, ())
     write_json(page.with_suffix(".json"), data)
@@ -345,22 +341,15 @@ def sensitivity(
     with requires_extra(workers.extra):
         from helsinki_env.evaluation.balance import sensitivity as analysis
     from helsinki_env.evaluation.arena.load import load_run
-    from helsinki_env.evaluation.arena.plan import environment_versions
 
     asked = analysis.SensitivityConfig.from_yaml(config, trust=trust)
     plan = asked.plan
-    for table in plan.tables:
-        check_players(table.players, table.config)
+    all_players = _checked_players(plan.tables)
     out_folder(out)
-    precompile_groups(groups_for({name for table in plan.tables for name in table.players}))
+    precompile_groups(groups_for(all_players))
     tournament_runner(out, workers)("games", plan)
     check_no_link(out / "report")
-    provenance = {
-        "environment": environment_versions(plan.tables),
-        "package": helsinki_env.__version__,
-        "plan": plan.digest,
-        "command": shlex.join(["helsinki", "balance", "sensitivity", config, "--out", str(out)]),
-    }
+    provenance = {**_provenance(plan.tables, ["sensitivity", config, "--out", str(out)]), "plan": plan.digest}
     data = analysis.sensitivity_results(asked, load_run(out / "games"), provenance)
     files = analysis.sensitivity_report_files(
         data, asked.name, f"What depends on our guesses: {asked.name.capitalize()}"
@@ -414,10 +403,8 @@ def score(
 
     asked = Objectives.from_yaml(objectives, trust=trust)
     matchups = asked.plan(components, out).tables
-    for matchup in matchups:
-        check_players(matchup.players, matchup.config)
+    all_players = _checked_players(matchups)
     out_folder(out)
-    all_players = {name for matchup in matchups for name in matchup.players}
     precompile_groups(groups_for(all_players))
     if serve:
         with reuse_workers(), shared_budget(all_players):
@@ -427,20 +414,9 @@ def score(
         components, out, seed=seed, play=lambda plan, run: tournament_runner(out, workers)(run.name, plan)
     )
     table = results_table(("aim", "matchup", "measured", "wanted", "missed"), "aim", "Farthest from each aim")
-    for number, aim in enumerate(asked.aims):
-        own = [one for one in found.measurements if one.aim == number]
-        for name in dict.fromkeys(one.matchup for one in own):
-            here = [one for one in own if one.matchup == name]
-            worst = farthest(here)
-            missed = f"{sum(one.distance > 0 for one in here)} of {len(here)}"
-            row = (
-                worst.name.replace("_", " "),
-                name,
-                f"{worst.value:.1f} ± {2 * worst.error:.1f}",
-                wanted_text(aim),
-                missed,
-            )
-            table.add_row(*row)
+    for worst, name, missed, total in farthest(found.measurements):
+        value = f"{worst.value:.1f} ± {2 * worst.error:.1f}"
+        table.add_row(name, worst.matchup, value, wanted_text(asked.aims[worst.aim]), f"{missed} of {total}")
     plain_console().print(table)
     plain_console().print(
         f"Score: {found.value:.2f} ± {2 * found.error:.2f} ({found.games:,} games; ±: two standard errors)"
@@ -500,28 +476,21 @@ def search(
         from helsinki_env.evaluation.arena.run import reuse_workers
         from helsinki_env.evaluation.balance import search as searching
         from helsinki_env.evaluation.balance import search_report
-    from helsinki_env.evaluation.arena.plan import environment_versions
 
     asked = searching.SearchConfig.from_yaml(config, trust=trust)
     matchups = asked.objectives.plan(asked.components, out).tables
-    for matchup in matchups:
-        check_players(matchup.players, matchup.config)
+    all_players = _checked_players(matchups)
     out_folder(out)
     asked.open(out)
     for folder in (out / "report", out / "report" / "images"):
         check_no_link(folder)
     out_folder(out / "report")
-    all_players = {name for matchup in matchups for name in matchup.players}
     precompile_groups(groups_for(all_players))
     saved = f"games saved in {out}; resume with: {rerun_command_line()}"
     with save_on_interrupt(lambda: saved), reuse_workers(), shared_budget(all_players):
         measure = searching.measure_by_playing(asked, out, tournament_runner(out, workers))
         result = searching.search(asked, measure, asked.is_valid)
-    provenance = {
-        "environment": environment_versions(matchups),
-        "package": helsinki_env.__version__,
-        "command": shlex.join(["helsinki", "balance", "search", config, "--out", str(out)]),
-    }
+    provenance = _provenance(matchups, ["search", config, "--out", str(out)])
     data = search_report.search_results(asked, result, provenance)
     files = search_report.search_report_files(asked, result, data)
     _write_report(out / "report", files, search_report.summary_sentences(asked, result))
@@ -547,6 +516,24 @@ main = {
 def _module(name: str) -> Any:
     """Import and return a module of the default game's studies; `denied` estimates marginal effects in any game."""
     return import_module(f"helsinki_env.evaluation.balance.{default_spec().name}.{name}")
+
+
+def _checked_players(tables: Sequence[MatchupPlan]) -> set[str]:
+    """Create every player once, so that an invalid name is reported before the first game; return the names."""
+    for table in tables:
+        check_players(table.players, table.config)
+    return {name for table in tables for name in table.players}
+
+
+def _provenance(tables: Sequence[MatchupPlan], words: Sequence[str]) -> dict[str, Any]:
+    """Return the versions and the command of a report, given the words after ``helsinki balance``."""
+    from helsinki_env.evaluation.arena.plan import environment_versions
+
+    return {
+        "environment": environment_versions(tables),
+        "package": helsinki_env.__version__,
+        "command": shlex.join(["helsinki", "balance", *words]),
+    }
 
 
 def _write_report(folder: Path, files: Mapping[Path, bytes], sentences: Iterable[str]) -> None:

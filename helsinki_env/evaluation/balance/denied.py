@@ -21,7 +21,7 @@ from helsinki_env.evaluation.balance.effects import (
     AblationGames,
     estimate_margin_effects,
     estimate_win_effects,
-    simultaneous_quantile,
+    simultaneous_half_widths,
 )
 from helsinki_env.evaluation.figure_style import LINE_COLORS, figure_to_svg, styled_figure
 from helsinki_env.evaluation.rating import RatingError
@@ -95,7 +95,7 @@ def denied_items(table: MatchupGames) -> tuple[list[str], list[int], npt.NDArray
 
 def _intervals(values: Any, covariance: Any) -> list[tuple[float, float, float]]:
     """Return each value with the endpoints of its simultaneous 95% interval."""
-    half = simultaneous_quantile(covariance) * np.sqrt(np.diag(covariance))
+    half = simultaneous_half_widths(covariance)
     return [(float(v), float(v - h), float(v + h)) for v, h in zip(values, half, strict=True)]
 
 

@@ -217,6 +217,18 @@ def simultaneous_quantile(covariance: Array, level: float = 0.95) -> float:
     return round(max(float(np.quantile(largest, level)), float(stats.norm.ppf(0.5 + level / 2))), _DECIMALS)
 
 
+def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
+    """Return the deviations of effects from their mean, float64 (A,), and their covariance, float64 (A, A)."""
+    centering = np.eye(len(power)) - 1.0 / len(power)
+    return centering @ power, centering @ covariance @ centering.T
+
+
+def simultaneous_half_widths(covariance: Array) -> Array:
+    """Return the half-widths of simultaneous 95% intervals, float64 (A,), given the covariance of the estimates."""
+    half: Array = simultaneous_quantile(covariance) * np.sqrt(np.diag(covariance))
+    return half
+
+
 @dataclass(frozen=True)
 class LeastSquares:
     """A fitted linear model."""

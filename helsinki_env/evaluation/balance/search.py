@@ -61,6 +61,7 @@ __all__ = [
     "Variant",
     "estimate_effects",
     "measure_by_playing",
+    "random_changes",
     "search",
 ]
 
@@ -72,8 +73,8 @@ _MAX_CHANGES = 300
 #: Matchup in an error message on components.
 _GAME = re.compile(r"^tables\[\d+\]\.game: ")
 _KEY = re.compile(r"\w+(\.\w+){0,9}")
-#: Mean number of changes in a random variant, and the maximum fraction of variants in which a parameter changes.
-_CHANGES, _FRACTION = 6, 0.5
+#: Mean number of changes in a random variant.
+_CHANGES = 6
 #: Ratios of the variance of the noise to that of the effects, from which the model chooses.
 _RATIOS = np.logspace(-2, 4, 25)
 #: Minimum degrees of freedom of unbiased estimates.
@@ -269,13 +270,9 @@ class SearchConfig:
         return list(dict.fromkeys(near))
 
     def random_variants(self, generator: np.random.Generator) -> list[Variant]:
-        """Return the random variants. All parameters change equally often, with all alternatives equally often."""
-        times = max(1, round(self.random * min(_FRACTION, _CHANGES / len(self.parameters))))
-        variants = np.zeros((self.random, len(self.parameters)), np.int64)
-        for column, parameter in enumerate(self.parameters):
-            values = np.resize(1 + generator.permutation(len(parameter.alternatives)), times)
-            variants[generator.permutation(self.random)[:times], column] = values
-        return [tuple(row) for row in variants.tolist()]
+        """Return the random variants; see `random_changes`."""
+        alternatives = [len(parameter.alternatives) for parameter in self.parameters]
+        return random_changes(generator, self.random, alternatives, _CHANGES)
 
 
 def _read_parameters(data: Node, components: str) -> list[tuple[Parameter, list[Node]]]:
@@ -341,6 +338,24 @@ def _of_file(components: str, _: str, item: Node) -> tuple[str, dict[str, Any]]:
     if file["base"].value != components:
         item.fail(f"a component file with the base {components}")
     return name, {key: value for key, value in file.value.items() if key not in ("base", "fact", "reason")}
+
+
+def random_changes(
+    generator: np.random.Generator, count: int, alternatives: Sequence[int], changes: float
+) -> list[Variant]:
+    """Return variants in which all parameters change equally often, with all their alternatives equally often.
+
+    Args:
+        generator: source of randomness.
+        count: number of variants.
+        alternatives: number of alternatives of each parameter.
+        changes: mean number of changes in a variant. A parameter changes in at most half of the variants.
+    """
+    times = max(1, round(count * min(0.5, changes / len(alternatives))))
+    variants = np.zeros((count, len(alternatives)), np.int64)
+    for column, number in enumerate(alternatives):
+        variants[generator.permutation(count)[:times], column] = np.resize(1 + generator.permutation(number), times)
+    return [tuple(row) for row in variants.tolist()]
 
 
 def count_changes(variant: Variant) -> int:

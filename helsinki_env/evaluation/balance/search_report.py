@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
@@ -32,9 +33,27 @@ def wanted_text(aim: Aim) -> str:
     return f"{low} to {high}" if isfinite(aim.high) else f"at least {low}"
 
 
-def farthest(measurements: list[Measurement]) -> Measurement:
-    """Return the measurement that is farthest from its bounds."""
-    return max(measurements, key=lambda one: (one.distance, abs(one.value)))
+class FarthestMeasurement(NamedTuple):
+    """The measurement of a matchup that is farthest from the bounds of an aim.
+
+    Attributes:
+        measurement: the measurement.
+        name: its name, as text.
+        missed, total: number of measurements of this aim in this matchup outside the bounds, and in all.
+    """
+
+    measurement: Measurement
+    name: str
+    missed: int
+    total: int
+
+
+def farthest(measurements: Iterable[Measurement]) -> Iterator[FarthestMeasurement]:
+    """Yield the farthest measurement of each aim in each matchup, given measurements in this order."""
+    for _, group in groupby(measurements, key=lambda one: (one.aim, one.matchup)):
+        own = list(group)
+        worst = max(own, key=lambda one: (one.distance, abs(one.value)))
+        yield FarthestMeasurement(worst, worst.name.replace("_", " "), sum(one.distance > 0 for one in own), len(own))
 
 
 def search_results(config: SearchConfig, result: SearchResult, provenance: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,23 +206,20 @@ def _score(one: Tested) -> float:
 
 def _aims(config: SearchConfig, result: SearchResult) -> str:
     chosen = [result.tested[0], *([result.proposal] if result.proposal else sorted(result.tested[1:], key=_score)[:1])]
+    columns = []
+    for one in chosen:
+        distances = config.objectives.distances(result.names, np.array(one.values)).tolist()
+        measured = zip(result.names, one.values, one.errors, distances, strict=True)
+        columns.append(list(farthest(Measurement(*name, *values) for name, *values in measured)))
     rows = []
-    for number, aim in enumerate(config.objectives.aims):
-        own = [k for k, name in enumerate(result.names) if name.aim == number]
-        for matchup in dict.fromkeys(result.names[k].matchup for k in own):
-            cells = []
-            for one in chosen:
-                distances = config.objectives.distances(result.names, np.array(one.values))
-                here = [
-                    Measurement(*result.names[k], one.values[k], one.errors[k], float(distances[k]))
-                    for k in own
-                    if result.names[k].matchup == matchup
-                ]
-                worst = farthest(here)
-                missed = f", {sum(m.distance > 0 for m in here)} of {len(here)} missed" if len(here) > 1 else ""
-                name = f"{worst.name.replace('_', ' ')}: " if len(here) > 1 else ""
-                cells.append(escape_markdown(f"{name}{worst.value:.1f} ± {worst.error:.1f}{missed}"))
-            rows.append((aim.measure, escape_markdown(matchup), wanted_text(aim), *cells))
+    for worst in zip(*columns, strict=True):
+        number, matchup = worst[0].measurement.aim, worst[0].measurement.matchup
+        cells = []
+        for one, name, missed, total in worst:
+            text = f"{one.value:.1f} ± {one.error:.1f}"
+            cells.append(escape_markdown(f"{name}: {text}, {missed} of {total} missed" if total > 1 else text))
+        aim = config.objectives.aims[number]
+        rows.append((aim.measure, escape_markdown(matchup), wanted_text(aim), *cells))
     head = ("before", "proposal" if result.proposal else "best finalist")
     return markdown_table(("aim", "matchup", "wanted", *head[: len(chosen)]), rows, left=5)
 

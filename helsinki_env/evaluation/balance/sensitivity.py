@@ -33,7 +33,12 @@ from helsinki_env.engine.component_reader import changed_fact
 from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, plan_from_dict
 from helsinki_env.evaluation.balance.denied import denied_items
-from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects, simultaneous_quantile
+from helsinki_env.evaluation.balance.effects import (
+    AblationGames,
+    deviations,
+    estimate_win_effects,
+    simultaneous_half_widths,
+)
 from helsinki_env.evaluation.figure_style import LINE_COLORS, figure_to_svg, styled_figure
 from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal, student_quantile
 from helsinki_env.evaluation.rating.ratings import rate
@@ -176,10 +181,8 @@ def _measured(games: MatchupGames) -> dict[str, Any]:
     if games.denied.any() and len((found := denied_items(games))[0]) > 1:
         names, _, denied, _ = found
         wins = estimate_win_effects(AblationGames(denied, games.places, games.deal))
-        from_mean = np.eye(len(names)) - 1 / len(names)
-        covariance = from_mean @ wins.covariance @ from_mean.T
-        half = simultaneous_quantile(covariance) * np.sqrt(np.diag(covariance))
-        claims |= _intervals(names, from_mean @ wins.power, half)
+        deviation, covariance = deviations(wins.power, wins.covariance)
+        claims |= _intervals(names, deviation, simultaneous_half_widths(covariance))
     if len(games.players) > 1:
         ratings = rate(games, reference=games.players[0], resamples=100)
         gaps = np.diff(np.eye(len(games.players)), axis=0)

@@ -49,7 +49,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.data import UserError, short_repr, shorten, with_digest
-from helsinki_env.evaluation.balance.effects import simultaneous_quantile
+from helsinki_env.evaluation.balance.effects import deviations, simultaneous_quantile
 from helsinki_env.evaluation.balance.helsinki.base import StudyError
 from helsinki_env.evaluation.rating.shares import to_json_data
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
@@ -119,12 +119,6 @@ class Conclusion:
     why: str  # reason for the conclusion, with the estimates
     p: float  # p value of "the deviation is within the margin", the larger one of the two strongest classes
     adjusted: float  # Holm-adjusted p value over all actions and player counts
-
-
-def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
-    """Return the deviations of effects from their mean, float64 (A,), and their covariance, float64 (A, A)."""
-    centering = np.eye(len(power)) - 1.0 / len(power)
-    return centering @ power, centering @ covariance @ centering.T
 
 
 def rejected_players(gate: Sequence[Mapping[str, Any]]) -> set[str]:

@@ -30,6 +30,7 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     field_entry,
     game_counts,
 )
+from helsinki_env.evaluation.balance.search import random_changes
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, MAX_COST, STRENGTHS
 from helsinki_env.games.helsinki.components import ComponentError, Components, load_components
 from helsinki_env.utils.files import atomic_write, check_no_link, remove_leftovers
@@ -184,12 +185,9 @@ def random_boards(numbers: Sequence[BoardNumber], count: int, seed: int) -> list
     if searches_covers(numbers):
         return [tuple(board) for board in relabelled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
     generator = np.random.default_rng([seed, 1])
-    boards = np.tile(np.array(published_board(numbers), np.int64), (count, 1))
-    times = max(1, round(count * min(1 / 2, _CHANGED / len(numbers))))
-    for column, number in enumerate(numbers):
-        values = np.resize(generator.permutation(number.others), times)
-        boards[generator.permutation(count)[:times], column] = values
-    return [tuple(board) for board in boards.tolist()]
+    changes = random_changes(generator, count, [len(number.others) for number in numbers], _CHANGED)
+    values = [(number.was, *number.others) for number in numbers]
+    return [tuple(own[n] for own, n in zip(values, board, strict=True)) for board in changes]
 
 
 def describe_changes(numbers: Sequence[BoardNumber], board: BoardValues) -> list[str]:

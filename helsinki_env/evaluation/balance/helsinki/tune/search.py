@@ -29,8 +29,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.balance.effects import AblationGames
-from helsinki_env.evaluation.balance.helsinki.conclusions import deviations
+from helsinki_env.evaluation.balance.effects import AblationGames, deviations
 from helsinki_env.evaluation.balance.helsinki.tune.config import (
     LIFT,
     BoardArray,
