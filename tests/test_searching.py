@@ -22,7 +22,7 @@ from helsinki_env.training.matchups import MatchupConfig
 from helsinki_env.training.ppo import PPO, PPOConfig
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.rollout import Rollout, RolloutCollector
-from helsinki_env.training.search_targets import SearchConfig, SearchTargets, TargetSearcher, search_losses
+from helsinki_env.training.search_targets import SearchTargetConfig, SearchTargets, TargetSearcher, search_losses
 from tests.support.networks import opinionated
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
@@ -73,7 +73,7 @@ def test_preferences_are_opinion_and_trials_in_proportion() -> None:
 def test_search_tells_of_some_decisions_what_its_player_finds() -> None:
     network = opinionated()
     inputs, log_probs, observation = asked(network)
-    searcher = TargetSearcher(network, SearchConfig(share=0.5, trials=16), GAME, False)
+    searcher = TargetSearcher(network, SearchTargetConfig(share=0.5, trials=16), GAME, False)
     found = searcher.search(inputs, log_probs, observation, np.random.default_rng(1))
     chosen = (found.arms >= 0).any(axis=1)
     assert 0.3 * len(inputs) < chosen.sum() < 0.7 * len(inputs)
@@ -111,7 +111,7 @@ def test_lots_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     for lot, threads in ((32, 2), (5, 1), (1, 2)):
         monkeypatch.setattr(searching, "_BATCH", lot)
         monkeypatch.setattr(searching, "_THREADS", threads)
-        searcher = TargetSearcher(network, SearchConfig(share=0.6, trials=12), GAME, False)
+        searcher = TargetSearcher(network, SearchTargetConfig(share=0.6, trials=12), GAME, False)
         found.append(searcher.search(*told, np.random.default_rng(2)))
     for other in found[1:]:
         for name in SearchTargets._fields:
@@ -121,7 +121,7 @@ def test_lots_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_losses_are_those_of_what_was_tried() -> None:
     network = opinionated()
     inputs, log_probs, observation = asked(network)
-    found = TargetSearcher(network, SearchConfig(share=0.5, trials=16), GAME, False).search(
+    found = TargetSearcher(network, SearchTargetConfig(share=0.5, trials=16), GAME, False).search(
         inputs, log_probs, observation, np.random.default_rng(3)
     )
     x = AfterstateTensors.of(inputs)
@@ -165,24 +165,24 @@ def test_where_nothing_was_searched_there_is_nothing_to_lose() -> None:
     assert values.item() == 0.0
 
 
-def stage(search: SearchConfig) -> RolloutCollector:
+def stage(search: SearchTargetConfig) -> RolloutCollector:
     return RolloutCollector(GAME, (MatchupConfig(),), 48, 0.0, 3, torch.device("cpu"), search)
 
 
 def test_a_rollout_keeps_every_decision_that_was_tried() -> None:
     network = opinionated()
-    rollout = stage(SearchConfig(share=0.4, trials=16)).play(network, (RandomPlayer(),), 6, 0, False)
+    rollout = stage(SearchTargetConfig(share=0.4, trials=16)).play(network, (RandomPlayer(),), 6, 0, False)
     row, arm = np.nonzero(rollout.arms >= 0)
     assert len(row) > 20
     at = choice_index(rollout.inputs, row, rollout.arms[row, arm])
     np.testing.assert_array_equal(rollout.inputs.action[at], rollout.arms[row, arm])
     np.testing.assert_array_equal(rollout.inputs.row[at], row)
-    assert stage(SearchConfig()).play(network, (RandomPlayer(),), 2, 0, False).arms.shape[1] == 0
+    assert stage(SearchTargetConfig()).play(network, (RandomPlayer(),), 2, 0, False).arms.shape[1] == 0
 
 
 def test_a_network_learns_to_prefer_and_to_expect_what_search_found(monkeypatch: pytest.MonkeyPatch) -> None:
     network = opinionated()
-    search = SearchConfig(share=1.0, trials=16, policy=1.0, values=1.0, gain=0.0)
+    search = SearchTargetConfig(share=1.0, trials=16, policy=1.0, values=1.0, gain=0.0)
     config = PPOConfig(
         num_envs=48, num_steps=4, learning_rate=3e-3, update_epochs=1, minibatch_size=64, vf_coef=0.0, ent_coef=0.0
     )
@@ -203,7 +203,7 @@ def test_presets_say_how_to_search_and_older_ones_stay_as_they_were() -> None:
     assert "search" not in Preset().to_dict()
     told = {"search": {"share": 0.1, "trials": 8}}
     preset = Preset.from_dict(told)
-    assert preset.search == SearchConfig(share=0.1, trials=8)
+    assert preset.search == SearchTargetConfig(share=0.1, trials=8)
     assert Preset.from_dict(preset.to_dict()) == preset
     with pytest.raises(ValueError, match="trials: found 1, expected"):
         Preset.from_dict({"search": {"trials": 1}})

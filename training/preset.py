@@ -19,7 +19,7 @@ from helsinki_env.training.evaluate import PromotionConfig
 from helsinki_env.training.matchups import MatchupConfig, check_numbers, player_counts
 from helsinki_env.training.ppo import PPOConfig
 from helsinki_env.training.pretraining import PretrainingConfig
-from helsinki_env.training.search_targets import SearchConfig
+from helsinki_env.training.search_targets import SearchTargetConfig
 from helsinki_env.utils.yaml_files import list_yaml, read_with_base
 
 __all__ = ["EvaluationConfig", "Preset", "PresetError", "network_name"]
@@ -93,7 +93,7 @@ class Preset:
     network: NetworkConfig = field(default_factory=NetworkConfig)
     pretraining: PretrainingConfig = field(default_factory=PretrainingConfig)
     ppo: PPOConfig = field(default_factory=PPOConfig)
-    search: SearchConfig = field(default_factory=SearchConfig)
+    search: SearchTargetConfig = field(default_factory=SearchTargetConfig)
     opponents: tuple[str, ...] = ("heuristic",)
     start: str = ""
     against: str = ""
@@ -320,7 +320,7 @@ _PARTS: dict[str, type] = {
     "network": NetworkConfig,
     "pretraining": PretrainingConfig,
     "ppo": PPOConfig,
-    "search": SearchConfig,
+    "search": SearchTargetConfig,
     "promotion": PromotionConfig,
     "evaluation": EvaluationConfig,
 }

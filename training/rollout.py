@@ -25,7 +25,7 @@ from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training.checkpoint_io import StateError, state_array
 from helsinki_env.training.matchups import MatchupConfig, divide_games, fixed_opponent_games
-from helsinki_env.training.search_targets import SearchConfig, SearchTargets, TargetSearcher
+from helsinki_env.training.search_targets import SearchTargetConfig, SearchTargets, TargetSearcher
 from helsinki_env.training.values import VALUE_COMPONENTS, outcome_components, to_seat_order
 from helsinki_env.utils.extras import requires_extra
 
@@ -81,13 +81,13 @@ class RolloutCollector:
         fixed_opponent_fraction: float,
         seed: int,
         device: torch.device,
-        search: SearchConfig | None = None,
+        search: SearchTargetConfig | None = None,
         ahead: bool = False,
         random_start_fraction: float = 0.0,
         random_start_actions: int = 1,
     ) -> None:
         self.game, self.games, self.seed, self.device = game, games, seed, device
-        self.search = search or SearchConfig()
+        self.search = search or SearchTargetConfig()
         parts = divide_games(matchups, game, games)
         self.envs = [
             GameVectorEnv(part.games, part.config, AutoresetMode.SAME_STEP, part.matchup.episodes(part.config))
@@ -182,15 +182,10 @@ class RolloutCollector:
             players = self._players()
             rows = np.flatnonzero(random)
             if len(rows):
-                actions[rows] = (rng.random(self.mask[rows].shape) * self.mask[rows]).argmax(axis=1)
-                self.random_left[rows] -= 1
+                actions[rows] = self._random_actions(rows, rng)
             rows = np.flatnonzero(free & ~mine & ~random)
             if len(rows):
-                keys = rng.integers(0, 2**64, len(rows), dtype=np.uint64)
-                for i, some in self._by_config(rows):
-                    player, its = opponent[i], rows[some]
-                    with converted_player_errors(player.name, "does not act"):
-                        actions[its] = player.act(self.observation[its], self.mask[its], keys[some])
+                actions[rows] = self._opponent_actions(rows, opponent, rng)
             rows = np.flatnonzero(mine)
             if len(rows):
                 data = self._act(network, rows, players[rows], generator, fast, seconds, searcher, rng)
@@ -224,6 +219,25 @@ class RolloutCollector:
             games=len(points),
             seconds=seconds,
         )
+
+    def _random_actions(self, rows: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Return random legal actions in the given games, which have random actions left."""
+        self.random_left[rows] -= 1
+        mask = self.mask[rows]
+        actions: npt.NDArray[np.int64] = (rng.random(mask.shape) * mask).argmax(axis=1)
+        return actions
+
+    def _opponent_actions(
+        self, rows: npt.NDArray[np.int64], opponent: Sequence[Player], rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        """Return the actions of the opponent in the given games."""
+        keys = rng.integers(0, 2**64, len(rows), dtype=np.uint64)
+        actions = np.empty(len(rows), np.int64)
+        for i, some in self._by_config(rows):
+            player, its = opponent[i], rows[some]
+            with converted_player_errors(player.name, "does not act"):
+                actions[some] = player.act(self.observation[its], self.mask[its], keys[some])
+        return actions
 
     @torch.no_grad()
     def _act(

@@ -26,14 +26,14 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-__all__ = ["SearchConfig", "SearchTargets", "TargetSearcher", "search_losses"]
+__all__ = ["SearchTargetConfig", "SearchTargets", "TargetSearcher", "search_losses"]
 
 #: Number of actions per batch, and number of parallel batches. Neither affects the results.
 _BATCH, _THREADS = 32, 2
 
 
 @dataclass(frozen=True)
-class SearchConfig:
+class SearchTargetConfig:
     """Settings of search targets: section ``search`` of a preset (``configs/training/*.yaml``).
 
     Args:
@@ -80,7 +80,7 @@ class SearchTargets(NamedTuple):
 class TargetSearcher:
     """Searcher that runs the search for some actions of a rollout."""
 
-    def __init__(self, network: Network, config: SearchConfig, game: Any, fast: bool) -> None:
+    def __init__(self, network: Network, config: SearchTargetConfig, game: Any, fast: bool) -> None:
         self.config = config
         self._player = NetSearchPlayer(config.trials, TorchModel(network, fast), game)
 

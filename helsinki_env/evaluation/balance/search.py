@@ -469,22 +469,17 @@ class MeasurementModel:
         return np.array([values[0] for values in self._found])
 
     def fit(self) -> None:
-        """Fit the model."""
+        """Fit the effects of all changes on every measurement by Bayesian ridge regression."""
         features, values = self.config.features(self.variants), self.values
         self._features_mean, self._values_mean = features.mean(axis=0), values.mean(axis=0)
         x, y = features - self._features_mean, values - self._values_mean
         squares, self._basis = np.linalg.eigh(x.T @ x)
         squares = np.clip(squares, 0.0, None)
-        moment = self._basis.T @ (x.T @ y)  # (D, M)
-        freedom = len(y) - 1
-        above = squares[:, None] + _RATIOS  # (D, ratios)
-        left = (y**2).sum(axis=0)[:, None] - np.einsum("dm,dr->mr", moment**2, 1 / above)  # (M, ratios)
-        noise = np.clip(left, 1e-12, None) / freedom
-        likelihood = -0.5 * (freedom * np.log(noise) + np.log(above / _RATIOS).sum(axis=0))
-        best = likelihood.argmax(axis=1)
-        noise = noise[np.arange(len(best)), best]
-        self._effects = self._basis @ (moment / above[:, best])  # (D, M)
-        self._spread = np.sqrt(noise / above[:, best])
+        projected = self._basis.T @ (x.T @ y)  # (D, M)
+        ratio, noise = _most_likely_noise(squares, projected, (y**2).sum(axis=0), len(y) - 1)
+        precision = squares[:, None] + ratio  # (D, M), in units of 1 / noise
+        self._effects = self._basis @ (projected / precision)
+        self._spread = np.sqrt(noise / precision)
         # Variance of a measurement in the games of a variant, relative to the others, which share their deals.
         groups = np.array([values[1:] for values in self._found])
         self._measured = (jackknife((groups - groups.mean(axis=0)).swapaxes(0, 1)) ** 2).mean(axis=0)
@@ -545,6 +540,26 @@ class MeasurementModel:
         scores = np.array([self.scores(draw(alone)) for draw in draws])
         gains = scores[:, :1] - scores[:, 1:]
         return list(zip(gains[0].tolist(), gains[1:].std(axis=0).tolist(), strict=True))
+
+
+def _most_likely_noise(squares: Array, projected: Array, total: Array, freedom: int) -> tuple[Array, Array]:
+    """Return the most likely ratio of noise to prior variance, and the variance of the noise, float64 (M,) each.
+
+    With ratio r, the variance is noise = (total - sum of projected^2 / (squares + r)) / freedom. The logarithm of the
+    marginal likelihood is -(freedom log(noise) + sum of log(1 + squares / r)) / 2, plus a constant.
+
+    Args:
+        squares: eigenvalues of the sums of squares of the features, float64 (D,).
+        projected: products of features and measurements in the basis of eigenvectors, float64 (D, M).
+        total: sums of squares of the measurements, float64 (M,).
+        freedom: degrees of freedom of the measurements.
+    """
+    precision = squares[:, None] + _RATIOS  # (D, ratios)
+    left = total[:, None] - np.einsum("dm,dr->mr", projected**2, 1 / precision)  # (M, ratios)
+    noise = np.clip(left, 1e-12, None) / freedom
+    likelihood = -0.5 * (freedom * np.log(noise) + np.log(precision / _RATIOS).sum(axis=0))
+    best = likelihood.argmax(axis=1)
+    return _RATIOS[best], noise[np.arange(len(best)), best]
 
 
 Measure = Callable[[str, Sequence[Variant], int, float], list[Measurements]]
