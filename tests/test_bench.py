@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from helsinki_env.bench.speed import Measurement, comparison_table, run_benchmark
-from helsinki_env.cli.commands.bench import SectionPage
 from helsinki_env.cli.main import main
+from helsinki_env.cli.options import SectionPage
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.utils.terminal import plain_console
 
@@ -65,7 +65,7 @@ def test_the_command_shows_and_writes_them(tmp_path: Path, capsys: pytest.Captur
         assert name.split()[0] in shown
     assert "mc:2, decisions with a choice" in shown
     assert names(json.loads(path.read_text())["rows"]) == [*ENVIRONMENT, *PLAYERS[:3]]
-    assert main([*words, "--players", ""]) == 0
+    assert main([*words, "--players", "none"]) == 0
     assert names(json.loads(path.read_text())["rows"]) == [*ENVIRONMENT, *PLAYERS[:2]]
 
 
@@ -87,7 +87,7 @@ def test_a_page_may_be_edited_while_its_figures_are_measured(end: str, tmp_path:
     [
         (["--seconds", "0"], "--seconds: found 0.0, expected a number above 0"),
         (["--batches", "0"], "--batches: found 0, expected a whole number from 1 to"),
-        (["--threads", ""], "--threads: found '', expected whole numbers"),
+        (["--threads", ","], "--threads: found ',', expected whole numbers"),
         (["--players", "mc"], "player 'mc:': found the budget ''"),
     ],
 )

@@ -146,7 +146,12 @@ def test_version(capsys: Output) -> None:
         (["export", "none", "--positions", "0"], "--positions: found 0"),
         (["balance", "run", "--processes", "-2"], "--processes: found -2"),
         (["balance", "tune", "--num-players", "2,5"], "--num-players: found '2,5'"),
-        (["balance", "tune", "--num-players", "3"], "players: found 3"),
+        (["balance", "tune", "--num-players", "3"], "--num-players: found '3', expected one of 2"),
+        (["balance", "tune", "--max-changes", "0"], "--max-changes: found 0"),
+        (["balance", "tune", "--player", "random"], "--player: found 'random', expected a player that is stronger"),
+        (["balance", "tune", ""], "helsinki balance: --config: found '', expected a value; omit it for the default"),
+        (["train", "--preset", ""], "helsinki train: --preset: found '', expected a value"),
+        (["dataset", "--players", ""], "helsinki dataset: --players: found '', expected a value"),
         (["balance", "tune", "--evaluator", "heuristic"], "--evaluator: found 'heuristic'"),
         (["balance", "tune", "--proposal", "tune.json"], "--proposal: found tune.json"),
         (["balance", "tune", "quick", "--proposal", "x.json", "--evaluator", "net"], "--proposal: found x.json"),
@@ -237,6 +242,19 @@ def test_output_that_nobody_reads_any_more(games: Path) -> None:
         process.stdout.read(10)
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+def test_files_are_written_even_if_nobody_reads_the_output(tmp_path: Path) -> None:
+    page = tmp_path / "report"
+    command = [sys.executable, "-m", "helsinki_env.cli.main"]
+    played = ["arena", "--players", "random,greedy", "--games", "40", "--processes", "1"]
+    assert main([*played, "--out", str(tmp_path / "run")]) == 0
+    words = ["rate", str(tmp_path / "run"), "--out", str(page)]
+    with subprocess.Popen([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait() == 0, process.stderr and process.stderr.read()
+    assert (page / "ladder.md").exists()
 
 
 # simulate

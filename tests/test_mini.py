@@ -285,8 +285,9 @@ def test_an_interrupted_study_resumes_and_gives_the_same_bytes(tmp_path: Path) -
         run_study(quick, parts, "command", progress=stop)
     assert not (parts / "mini.json").exists()
     saved: list[int] = []
+    next((parts / "units").iterdir()).write_text("{")  # a damaged result is computed again
     run_study(quick, parts, "command", saved.append)
-    assert saved == [2]
+    assert saved == [1]
     assert (parts / "mini.json").read_bytes() == (whole / "mini.json").read_bytes()
 
 
@@ -307,6 +308,12 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "| small | 3 | `greedy` |" in capsys.readouterr().out
     assert "| small | 3 | `greedy` |" in page.read_text(encoding="utf-8")
     assert json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))["command"].startswith("helsinki mini ")
+    for wrong, message in ((tmp_path / "page.json", "that ends in .md"), (tmp_path / "none.md", "expected a page")):
+        assert main([*line, "--out", str(tmp_path / "none"), "--write", str(wrong)]) == 2
+        assert message in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()  # before anything is computed
+    assert main(["mini", "--num-players", ","]) == 2
+    assert "--num-players: found [], expected a list of at least one of 2, 3" in capsys.readouterr().err
     assert main(["mini", "--components", "large"]) == 2
     assert "--components: found 'large'" in capsys.readouterr().err
     for option, value in (

@@ -362,11 +362,15 @@ def test_the_model_is_bayesian_regression_with_the_most_likely_prior(config: Sea
         ("random: 16", "random: 1", "variants.random: found 1"),
         ("random: 16", "random: 400", "variants.random: found 400, expected at most 332, because each variant plays 3"),
         ("search: 1", "search: 0", "games.search: found 0"),
+        ("search: 1", "search: 999999", "games.search: found 999999, expected a number"),
+        ("test: 20", "test: 999", "games.test: found 999, expected at most 125: 3 variants may play 30,000,000 games"),
         ("in_each_round: 4", "in_each_round: x", "variants.in_each_round: found 'x'"),
     ],
 )
 def test_wrong_files_are_explained(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = written(tmp_path, old, new)
+    if "999," not in new and "test: 999" in new:
+        (tmp_path / "objectives.yaml").write_text(OBJECTIVES.replace("games: 80", "games: 80000"))
     if "400" in new:  # three matchups
         text = OBJECTIVES.splitlines()
         table = text[3]

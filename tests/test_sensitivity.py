@@ -151,11 +151,13 @@ def test_the_command_finds_a_planted_dependence(tmp_path: Path) -> None:
     [
         ("seed: 1", "seed: -1", "seed: found -1"),
         ("reference: default", "reference: nowhere", "nowhere"),
-        ("[coats_inside, two_points]", "[default]", "fact: found nothing"),
+        ("[coats_inside, two_points]", "[default]", "expected each file once, and not the reference"),
         ("[coats_inside, two_points]", "[coats_inside, coats_inside]", "each file once"),
+        ("reference: default", "reference: coats_inside", "each file once, and not the reference"),
         ("[coats_inside, two_points]", "[]", "alternatives"),
         ("num_players: 2}\n    games: 60", "components: default}\n    games: 60", "tables[0].game.components"),
         ("players: [greedy]", "players: [nobody]", "nobody"),
+        ("games: 600", "games: many", "wrong.yaml: tables[1].games: found 'many'"),
         ("games: 600", "games: 2", "tables[1].games: found 2, expected at least 40, 20 deals"),
     ],
 )

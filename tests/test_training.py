@@ -873,8 +873,8 @@ def test_another_seed_makes_another_player(preset: Preset, whole: Path, tmp_path
     networks = []
     for seed in (5, 6):
         training = Training(preset, tmp_path / str(seed), seed)
-        training.learner.parts["warm"].update()
-        training.learner.parts["warm"].close()
+        training.learner.parts["pretraining"].update()
+        training.learner.parts["pretraining"].close()
         networks.append(training.network)
     assert not same_weights(*networks)
 
@@ -927,15 +927,15 @@ def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
     monkeypatch.setattr("helsinki_env.training.run._SAVE_INTERVAL", -1.0)
     run_in_parts(preset, tmp_path, [4, 8, 5], pause=1.1)  # files are read by the second in which they were begun
     counts = read_state(tmp_path / "state.safetensors")[1].value
-    warm, ppo = counts["warm"]["updates"], counts["ppo"]["updates"]
+    pretraining, ppo = counts["pretraining"]["updates"], counts["ppo"]["updates"]
     shown = accumulator.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
 
     def steps(name: str) -> list[int]:
         return [event.step for event in shown.Scalars(name)]
 
-    assert steps("pretraining/win_loss") == list(range(1, warm + 1))
-    assert steps("self-play/win_loss") == list(range(warm + 1, warm + ppo + 1))
-    assert steps("strength/2 players against random")[0] == warm
+    assert steps("pretraining/win_loss") == list(range(1, pretraining + 1))
+    assert steps("self-play/win_loss") == list(range(pretraining + 1, pretraining + ppo + 1))
+    assert steps("strength/2 players against random")[0] == pretraining
     assert len(steps("strength/2 players against random")) == 3
 
 
@@ -1095,6 +1095,23 @@ def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
         Training(preset, tmp_path / "empty", 5, resume=True)
     assert str(tmp_path / "empty") in str(caught.value)
     assert not (tmp_path / "empty").exists()
+
+
+def test_a_network_in_the_folder_is_not_overwritten(preset: Preset, tmp_path: Path) -> None:
+    for name in ("best.safetensors", "summary.json"):
+        folder = tmp_path / name.partition(".")[0]
+        folder.mkdir()
+        (folder / name).write_bytes(b"precious")
+        for resume in (False, True):
+            with pytest.raises(RunError, match=rf"found {name} without state\.safetensors, .*choose another folder"):
+                Training(preset, folder, 5, resume=resume)
+        assert [path.read_bytes() for path in folder.iterdir()] == [b"precious"]
+
+
+def test_training_that_diverges_says_so(preset: Preset, tmp_path: Path) -> None:
+    wild = replace(preset, pretraining=replace(preset.pretraining, learning_rate=1e12))
+    with pytest.raises(RunError, match=r"pretraining: found losses that are not finite, .*lower learning_rate"):
+        Training(wild, tmp_path, 5).run()
 
 
 @pytest.mark.thorough
@@ -1399,6 +1416,9 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("matchups: [{covered: [9, 16]}]", r"matchups\[0\]\.covered: found \(9, 16\)"),
         ("matchups: [{dry_roads: maybe}]", r"matchups\[0\]\.dry_roads: found \('maybe',\)"),
         ("matchups: [{share: 0}]", r"matchups\[0\]\.share: found 0"),
+        ("matchups: [{share: 1.0e+308}]", r"matchups\[0\]\.share: found 1e\+308, expected a number between"),
+        ("start: 0", "start: found 0, expected a player"),
+        ("against: []", r"against: found \[\], expected a player"),
         ("covered: [two_pints]", r"covered\[0\]: found 'two_pints'"),
         ("covered: two_points\nmatchups: [{covered: [1, 2]}]", r"matchups\[0\]\.covered: found \[1, 2\]"),
         ("covered: [1]\npromotion: {covered: [0, 3]}", r"promotion\.covered: found \[0, 3\]"),
@@ -1416,6 +1436,8 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("evaluation: {times: 0}", r"evaluation\.times: found 0"),
         ("- 3", r"found \[3\]"),
         ("minutes: 3\nminutes: 4", "the key 'minutes' twice"),
+        ("base: standard\npretrainng: null", "pretrainng: found None, expected a key of the base 'standard'"),
+        ("base: standard\nppo: {learning_rat: null}", r"ppo\.learning_rat: found None, expected a key of the base"),
         ("base: standrad", "base: training: found 'standrad', .*; did you mean 'standard'"),
         ("base: varied", "base: found 'varied', expected a file without a base"),
         ("base: standard\nppo: {num_envs: 0}", r"ppo\.num_envs: found 0"),

@@ -92,7 +92,7 @@ def check_curve(curve: Node) -> list[dict[str, Any]]:
 class RunState:
     """Progress and evaluation results of a run, saved as part of its state."""
 
-    part: str = "warm"
+    part: str = "pretraining"
     measured: int = 0
     best_at: int = 0
     past: list[tuple[str, int]] = field(default_factory=list)
@@ -102,7 +102,7 @@ class RunState:
     def __post_init__(self) -> None:
         """Validate all values."""
         data = Node(vars(self), UserError)
-        data["part"].choice(("warm", "ppo"))
+        data["part"].choice(("pretraining", "ppo"))
         data["seconds"].number(0)
         count = len(check_curve(data["curve"]))
         data["measured"].integer(count, count)

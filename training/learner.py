@@ -153,7 +153,7 @@ class AfterstateLearner:
         self.pool = OpponentPool(stage.configs, baselines, run.folder / "past", seed, run.fast, past_versions)
         self.pretraining = Pretraining(self.network, game, matchups, preset.pretraining, seed, run.fast)
         self.ppo = PPO(self.network, stage, ppo, seed, self.pool.choose, run.fast)
-        self.parts: dict[str, TrainingPhase] = {"warm": self.pretraining, "ppo": self.ppo}
+        self.parts: dict[str, TrainingPhase] = {"pretraining": self.pretraining, "ppo": self.ppo}
 
     @property
     def positions(self) -> int:

@@ -15,6 +15,7 @@ from helsinki_env.engine.spec import spec_of
 __all__ = ["GamePart", "MatchupConfig", "divide_games"]
 
 _MAX_COMPONENTS = 1000
+_MAX_SHARE = 1e6
 
 
 def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, float]) -> None:
@@ -60,7 +61,7 @@ class MatchupConfig:
 
     def __post_init__(self) -> None:
         """Validate all values."""
-        Node(self.share, UserError, "share").number(0, inside=True)
+        Node(self.share, UserError, "share").number(0, _MAX_SHARE, inside=True)
         for name, times in (("players", 1), ("covered", 2), ("denied", 2), ("dry_roads", 1)):
             value = getattr(self, name)
             object.__setattr__(self, name, tuple(value) if isinstance(value, list | tuple) else (value,) * times)

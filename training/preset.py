@@ -107,6 +107,9 @@ class Preset:
         object.__setattr__(self, "opponents", _listed(self.opponents))
         object.__setattr__(self, "covered", _listed(self.covered))
         Node(self.rules, PresetError, "rules").choice(game_names())
+        for name in ("start", "against"):
+            if (value := getattr(self, name)) != "":
+                Node(value, PresetError, name).text("a player")
         Node(self.learner, PresetError, "learner").choice((AFTERSTATE_KIND, PLAIN_KIND))
         Node(self.minutes, PresetError, "minutes").number(0, inside=True)
         Node(self.precision, PresetError, "precision").choice(("auto", "float32", "bfloat16"))

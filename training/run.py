@@ -20,6 +20,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,13 @@ def uses_bfloat16(precision: str, device: torch.device) -> bool:
 def check_run_folder(folder: Path, resume: bool) -> None:
     """Raise RunError if a new run would overwrite an existing one, or if there is no run to resume."""
     exists = is_file(folder / _STATE)
+    if not exists:
+        for name in ("best.safetensors", "latest.safetensors", "summary.json"):
+            if is_file(folder / name):
+                raise RunError(
+                    f"{folder}: found {name} without {_STATE}, expected a run that can be resumed or an empty folder; "
+                    "choose another folder"
+                )
     if resume and not exists:
         raise RunError(f"{shorten(folder)}: found no training run, expected one to resume; omit --resume to start one")
     if not resume and exists:
@@ -239,6 +247,11 @@ class Training:
                     self._save()
                     return False
                 progress = part.update()
+                if not all(map(isfinite, progress.losses.values())):
+                    raise RunError(
+                        f"{progress.part}: found losses that are not finite, expected finite ones; start a new run "
+                        "with a lower learning_rate"
+                    )
                 if is_self_play and part.done * self.preset.evaluation.times >= self.standing.measured:
                     self._evaluate(log)
                     self._save()

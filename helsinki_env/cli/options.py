@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -15,7 +15,8 @@ import tyro
 from helsinki_env.data import Node, UserError, shorten
 from helsinki_env.engine.configuration import ConfigError, read_num_players
 from helsinki_env.engine.spec import config_from_yaml, default_spec, spec_by_name, spec_of
-from helsinki_env.utils.files import check_writable, check_writable_folder
+from helsinki_env.utils.files import atomic_write, check_writable, check_writable_folder
+from helsinki_env.utils.markdown import replace_section
 
 #: Minimum and maximum of integer options, by name; None is the 64-bit limit.
 _INTEGER_RANGES: dict[str, tuple[int, int | None]] = {
@@ -53,6 +54,9 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(main)
     def run(*values: Any, **named: Any) -> Any:
         given = inspect.signature(main).bind(*values, **named).arguments
+        for name, parameter in inspect.signature(main).parameters.items():
+            if given.get(name) == "" != parameter.default:
+                raise UserError(f"--{name.replace('_', '-')}: found '', expected a value; omit it for the default")
         for group in [value for value in given.values() if is_dataclass(value)]:
             given |= vars(group)
         for name, value in given.items():
@@ -114,7 +118,7 @@ AS_PUBLISHED = GameOptions()
 
 
 def read_list(text: str) -> list[str]:
-    """Return the values of a comma-separated option; an empty string gives an empty list."""
+    """Return the values of a comma-separated option."""
     return [value.strip() for value in text.split(",") if value.strip()]
 
 
@@ -187,3 +191,34 @@ def game_text(config: Any) -> str:
     extras += ["Dry roads"] if getattr(config, "dry_roads", False) else []
     extras += [f"components {config.components}"] if config.components != default.components else []
     return ", ".join([f"{config.num_players} players", *extras])
+
+
+class SectionPage:
+    """A page with marked sections for results. Raises UserError if it is unreadable or lacks a section in `parts`."""
+
+    def __init__(self, path: Path, parts: Sequence[str]) -> None:
+        self.path = path
+        out_file(path, "--write")
+        self._with(dict.fromkeys(parts))
+
+    def write(self, contents: dict[str, str]) -> None:
+        """Write results to the sections of the page. The page is read again because it may have been edited."""
+        text = self._with(contents)
+        with atomic_write(self.path, follow=True) as file:
+            file.write(text.encode())
+
+    def _with(self, contents: Mapping[str, str | None]) -> str:
+        """Return the page with new section contents; None leaves a section unchanged."""
+        try:
+            with self.path.open(encoding="utf-8", newline="") as file:
+                text = file.read()
+            ends = "\r\n" if "\r\n" in text else "\n"
+            text = text.replace("\r\n", "\n")
+            for part, content in contents.items():
+                now = replace_section(text, part)
+                text = replace_section(text, part, now if content is None else content)
+        except OSError as problem:
+            raise UserError(f"--write: found {shorten(self.path)}, expected a page: {problem.strerror}") from None
+        except ValueError as problem:
+            raise UserError(f"--write: {shorten(self.path)}: {problem}") from None
+        return text.replace("\n", ends)

@@ -179,6 +179,14 @@ def _code_digest() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
+def _saved_result(path: Path) -> Any:
+    """Return the saved result of a unit, or None if there is none or its file is damaged."""
+    try:
+        return read_json(path, UserError).value if path.exists() else None
+    except UserError:
+        return None
+
+
 def run_study(
     study: MiniStudy,
     folder: Path,
@@ -198,15 +206,15 @@ def run_study(
     units, runner, code = study.units(), _Runner(), _code_digest()
     paths = [folder / "units" / f"{digest_of({**unit, 'code': code})}.json" for unit in units]
     (folder / "units").mkdir(parents=True, exist_ok=True)
+    results = [_saved_result(path) for path in paths]
     if resumed is not None:
-        resumed(sum(path.exists() for path in paths))
-    results = []
-    for unit, path in zip(units, paths, strict=True):
-        if not path.exists():
+        resumed(sum(result is not None for result in results))
+    for i, (unit, path) in enumerate(zip(units, paths, strict=True)):
+        if results[i] is None:
             write_json(path, {**unit, **runner.run(unit)})
+            results[i] = _saved_result(path)
             if progress is not None:
                 progress(1)
-        results.append(read_json(path, UserError).value)
     data = with_digest({"mini": 1, "command": command, "results": results})
     write_json(folder / "mini.json", data)
     return data

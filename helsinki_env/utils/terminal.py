@@ -23,6 +23,11 @@ _ERRORS = "plain-letters"
 
 
 class _PlainConsole(Console):
+    def on_broken_pipe(self) -> None:
+        """Go on without output, because the command may still have files to write."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
     def print(self, *objects: Any, **options: Any) -> None:
         """Print text without wrapping or highlighting. The terminal wraps tables that are too wide."""
         if all(isinstance(one, str) for one in objects):

@@ -58,8 +58,20 @@ def read_with_base(
     if base["base"].is_present:
         data["base"].fail("a file without a base")
     changes = {key: value for key, value in data.value.items() if key not in ("base", *comments)}
+    for key in changes:
+        _check_removed(data[key], base.mapping().value, f"the base {short_repr(name)}")
     data.value = merge_mappings(base.mapping().value, changes)
     return data
+
+
+def _check_removed(item: Node, base: dict[str, Any], what: str) -> None:
+    """Check that null removes only keys that the base has."""
+    key = item.path.rpartition(".")[2]
+    if item.value is None and key not in base:
+        item.fail(f"a key of {what}, because null removes it")
+    if isinstance(item.value, dict) and isinstance(base.get(key), dict):
+        for _, inner in item.items():
+            _check_removed(inner, base[key], what)
 
 
 def merge_mappings(base: dict[str, Any], changes: dict[str, Any], *, keep_null: bool = False) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from helsinki_env.cli.commands.train import learn
 from helsinki_env.cli.options import out_file, out_folder
 from helsinki_env.cli.parallel_runs import ALL_CORES, WorkerOptions, Workers, check_players, tournament_runner
 from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
-from helsinki_env.data import UserError, parse_json
+from helsinki_env.data import Node, UserError, parse_json
 from helsinki_env.engine.spec import default_spec, spec_of
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import atomic_write, check_no_link, write_json
@@ -211,10 +211,17 @@ def tune(
     else:
         search, earlier = _module("tune.config").TuneConfig.from_yaml(config or "quick", trust=trust), None
     if num_players is not None:
-        search = search.only(_read_numbers(num_players))
+        chosen = _read_numbers(num_players)
+        for n in chosen:
+            Node(str(n), UserError, "--num-players").choice([str(count) for count in search.players])
+        search = search.only(chosen)
     if player is not None:
-        search = replace(search, player=player, weaker="random" if player == search.weaker else search.weaker)
+        weaker = "random" if player == search.weaker else search.weaker
+        if player == weaker:
+            raise UserError("--player: found 'random', expected a player that is stronger than random")
+        search = replace(search, player=player, weaker=weaker)
     if max_changes is not None:
+        Node(max_changes, UserError, "--max-changes").integer(1)
         search = replace(search, most=max_changes)
     if evaluator == search.player:
         raise UserError(f"--evaluator: found {evaluator!r}, expected another player than the one that searches")
@@ -438,9 +445,9 @@ def _serve_scores(objectives: Any, default: Mapping[str, Any], out: Path, worker
     from helsinki_env.evaluation.arena.run import run_arena
 
     play = partial(run_arena, **workers.arguments)
-    for line in filter(str.strip, sys.stdin):
+    for line in filter(bytes.strip, sys.stdin.buffer):
         try:
-            request = parse_json(line, UserError, what="the request").mapping(tuple(default))
+            request = parse_json(line.decode(), UserError, what="the request").mapping(tuple(default))
             seed = request["seed"].integer(0) if request["seed"].is_present else default["seed"]
             components = request.get("components", default["components"]).value
             answer = objectives.score(components, out, seed=seed, play=play).to_dict()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,11 @@ from helsinki_env.bench.speed import (
     speed_table,
     within_table,
 )
-from helsinki_env.cli.options import game_text, out_file, read_integers, read_list
+from helsinki_env.cli.options import SectionPage, game_text, out_file, read_integers, read_list
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError, choices_text, shorten
 from helsinki_env.engine.spec import default_spec, game_names, spec_by_name, spec_of
-from helsinki_env.utils import markdown
-from helsinki_env.utils.files import atomic_write, write_json
+from helsinki_env.utils.files import write_json
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
@@ -92,7 +91,7 @@ def main(
         batches: comma-separated batch sizes, in games; default: 1,64,1024,4096, or 1,024 to 262,144 with --device. With
             --against, only the largest one is measured.
         threads: comma-separated thread counts; with --against, only the largest one is measured.
-        players: comma-separated players to measure, each in a complete game; an empty string measures none.
+        players: comma-separated players to measure, each in a complete game, or none.
         game: name of the game, such as copenhagen; default: helsinki, or all games with --against or --write.
         against: git revision to compare with; the command alternates between it and the current code.
         pairs: number of measurements of each revision; confidence intervals require at least 6.
@@ -106,7 +105,8 @@ def main(
     if batches is None:
         batches = _BATCHES if device is None else _TENSOR_BATCHES
     batch_sizes = read_integers(batches, "--batches")
-    thread_counts, player_names = read_integers(threads, "--threads"), read_list(players)
+    thread_counts = read_integers(threads, "--threads")
+    player_names = [] if players == "none" else read_list(players)
     if device is not None and (against is not None or write is not None):
         raise UserError("--device: found with --against or --write, which measure on the CPU; leave one of them out")
     everything = game is None and (against is not None or write is not None)
@@ -219,34 +219,3 @@ def _measure(
     speed_table(result, game_text(config)).show(console)
     console.print(baseline_text(result), machine_text(result["machine"]))
     return result
-
-
-class SectionPage:
-    """A page with marked sections for results. Raises UserError if it is unreadable or lacks a section in `parts`."""
-
-    def __init__(self, path: Path, parts: Sequence[str]) -> None:
-        self.path = path
-        out_file(path, "--write")
-        self._with(dict.fromkeys(parts))
-
-    def write(self, contents: dict[str, str]) -> None:
-        """Write results to the sections of the page. The page is read again because it may have been edited."""
-        text = self._with(contents)
-        with atomic_write(self.path, follow=True) as file:
-            file.write(text.encode())
-
-    def _with(self, contents: Mapping[str, str | None]) -> str:
-        """Return the page with new section contents; None leaves a section unchanged."""
-        try:
-            with self.path.open(encoding="utf-8", newline="") as file:
-                text = file.read()
-            ends = "\r\n" if "\r\n" in text else "\n"
-            text = text.replace("\r\n", "\n")
-            for part, content in contents.items():
-                now = markdown.replace_section(text, part)
-                text = markdown.replace_section(text, part, now if content is None else content)
-        except OSError as problem:
-            raise UserError(f"--write: found {shorten(self.path)}, expected a page: {problem.strerror}") from None
-        except ValueError as problem:
-            raise UserError(f"--write: {shorten(self.path)}: {problem}") from None
-        return text.replace("\n", ends)

@@ -78,8 +78,9 @@ def main(
     out_folder(out)
     chosen: FreshGames | RecordedGames
     if source is None:
-        config, names = read_game_config(None, num_players, None, False, None, 2, game), read_list(players or "greedy")
-        matchup = {"players": names, "games": games or 1000, "game": config_to_dict(config)}
+        config = read_game_config(None, num_players, None, False, None, 2, game)
+        names = ["greedy"] if players is None else read_list(players)
+        matchup = {"players": names, "games": 1000 if games is None else games, "game": config_to_dict(config)}
         plan = plan_from_dict({"seed": seed or 0, "chunk": shard_games, "tables": [matchup]})
         check_players(names, config)
         for name in names:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from helsinki_env.cli.options import out_folder, read_list
+from helsinki_env.cli.options import SectionPage, out_folder, read_list
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import Node, UserError
-from helsinki_env.utils.files import atomic_write
-from helsinki_env.utils.markdown import replace_section
+from helsinki_env.utils.files import write_json
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
@@ -48,6 +47,7 @@ def main(
 
     names, counts = read_list(components), read_list(num_players)
     for option, found, choices in (("--components", names, tuple(COMPONENTS)), ("--num-players", counts, ("2", "3"))):
+        Node(found, UserError, option).entries(f"at least one of {', '.join(choices)}", least=1)
         for name in found:
             Node(name, UserError, option).choice(choices)
     for option, value in (
@@ -56,6 +56,9 @@ def main(
     ):
         Node(value, UserError, option).integer(1, 1_000_000)
     Node(seed, UserError, "--seed").integer(0)
+    if write is not None and write.suffix != ".md":
+        raise UserError(f"--write: found {write}, expected a page that ends in .md")
+    page = None if write is None else SectionPage(write, ["exact"])
     out_folder(out)
     study = MiniStudy(tuple(names), tuple(map(int, counts)), iterations, batches, games, seeds=seeds, seed=seed)
     words = ["helsinki", "mini", "--components", components, "--num-players", num_players]
@@ -73,11 +76,9 @@ def main(
     tables, console = study_tables(data), plain_console()
     console.print(tables, markup=False, soft_wrap=True)
     written = [out / "mini.json"]
-    if write is not None:
-        page = replace_section(write.read_text(encoding="utf-8"), "exact", f"\n{tables}\n")
-        for path, text in ((write, page), (write.with_suffix(".json"), written[0].read_text(encoding="utf-8"))):
-            with atomic_write(path, follow=True) as file:
-                file.write(text.encode())
-            written.append(path)
+    if page is not None:
+        page.write({"exact": f"\n{tables}\n"})
+        write_json(page.path.with_suffix(".json"), data, follow=True)
+        written += [page.path, page.path.with_suffix(".json")]
     console.print(f"Wrote {', '.join(map(str, written))}")
     return 0

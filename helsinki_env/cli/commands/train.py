@@ -77,7 +77,8 @@ def main(
         from helsinki_env.training.gpu.distributed import ProcessGroup
         from helsinki_env.training.run import Training, check_run_folder
 
-    preset = preset or ("quick" if against is None else "best_response")
+    if preset is None:
+        preset = "quick" if against is None else "best_response"
     chosen = _read_preset(preset, game, against, num_players, minutes, trust)
     device = _usable_device(device, torch.cuda.is_available())
     torch.set_num_threads(threads)

@@ -58,6 +58,8 @@ MAX_MATCHUP_GAMES = 1_000_000_000
 """Maximum number of games in a line-up or a work unit."""
 MAX_MATCHUPS = 1000
 """Maximum number of matchups in a tournament."""
+MAX_GAMES = _MAX_WORK_UNITS * WORK_UNIT_GAMES // 2
+"""Number of games that a tournament can have even if its matchups do not fill their work units."""
 
 
 class ArenaError(UserError):

@@ -17,6 +17,7 @@ not comparable.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -53,6 +54,10 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]
 
+#: Matchup in an error message on components.
+_GAME = re.compile(r"^tables\[\d+\]\.game: ")
+COMPONENTS = "components"
+"""Folder of the component files that are given as content."""
 MAX_SEED = 2**62
 """Maximum seed of objectives; a search uses larger seeds."""
 GROUPS = LEAST_DEALS
@@ -253,7 +258,8 @@ class Objectives:
         data.mapping(("seed", "tables", "aims"))
         tables = tuple(read_matchup(entry) for entry in data["tables"].entries("at least one matchup", least=1))
         seed = data["seed"].integer(0, MAX_SEED)
-        plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
+        with data.prefix_errors():
+            plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
         check_deals(data["tables"], plans)
         check_code((player for plan in plans for player in plan.players), data.file, trust=trust)
         aims = tuple(_read_aim(entry, plans) for entry in data["aims"].entries("at least one aim", least=1))
@@ -293,7 +299,13 @@ class Objectives:
             for table in self.matchups:
                 name = table["name"] if len(files) == 1 else f"{table['name']} / {number}"
                 tables.append({**table, "name": name, "game": {**table["game"], **changed}})
-        plan = plan_from_dict({"seed": self.seed if seed is None else seed, "tables": tables})
+        try:
+            plan = plan_from_dict({"seed": self.seed if seed is None else seed, "tables": tables})
+        except UserError as problem:
+            text, inside = _GAME.sub("", str(problem)), f"{(folder / COMPONENTS).resolve()}/"
+            if text.startswith(inside):  # the caller knows the content, and not this file
+                text = text.partition(".yaml: ")[2]
+            raise ObjectivesError(text) from None
         if len(files) == 1 and share == 1.0:
             return plan
         changed_tables = (
@@ -323,9 +335,8 @@ class Objectives:
             play: function that plays a plan in a folder.
 
         Raises:
-            ComponentError: if the components are invalid.
             ArenaError: if playing fails.
-            ObjectivesError: if an effect cannot be estimated from so few games.
+            ObjectivesError: if the components are invalid, or an effect cannot be estimated from so few games.
         """
         plan = self.plan(components, Path(folder), seed)
         run = Path(folder) / plan.digest
@@ -445,8 +456,8 @@ def _read_aim(data: Node, plans: Sequence[MatchupPlan]) -> Aim:
 
 def _component_file(content: Mapping[str, Any], folder: Path) -> Path:
     """Return the path of a component file with the given content, after writing it to the folder if necessary."""
-    check_no_link(folder / "components")
-    path = (folder / "components" / f"{digest_of(content)}.yaml").resolve()
+    check_no_link(folder / COMPONENTS)
+    path = (folder / COMPONENTS / f"{digest_of(content)}.yaml").resolve()
     text = yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False).encode()
     if not path.exists() or path.read_bytes() != text:
         with atomic_write(path) as file:

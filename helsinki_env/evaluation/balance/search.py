@@ -37,7 +37,7 @@ import numpy.typing as npt
 
 from helsinki_env.data import Node, UserError, check_same_settings, digest_of, read_json, read_yaml, short_repr
 from helsinki_env.evaluation.arena.load import load_run
-from helsinki_env.evaluation.arena.plan import MAX_MATCHUPS, Plan
+from helsinki_env.evaluation.arena.plan import MAX_GAMES, MAX_MATCHUPS, Plan
 from helsinki_env.evaluation.balance.objectives import (
     GROUPS,
     MeasurementName,
@@ -70,8 +70,6 @@ Variant = tuple[int, ...]
 """The number of the value of each parameter: 0 for no change, n for the n-th alternative value."""
 
 _MAX_CHANGES = 300
-#: Matchup in an error message on components.
-_GAME = re.compile(r"^tables\[\d+\]\.game: ")
 _KEY = re.compile(r"\w+(\.\w+){0,9}")
 #: Mean number of changes in a random variant.
 _CHANGES = 6
@@ -173,6 +171,13 @@ class SearchConfig:
         ):
             if count > limit:
                 node.fail(f"at most {limit}, because each variant plays {len(objectives.matchups)} matchups")
+        played = objectives.plan(None, Path()).games
+        for node, share, count in (
+            (games["search"], found.share, max(1 + found.random, found.variants)),
+            (games["test"], found.test, 1 + found.finalists),
+        ):
+            if count * share * played > MAX_GAMES:
+                node.fail(f"at most {MAX_GAMES / (count * played):.6g}: {count} variants may play {MAX_GAMES:,} games")
         found._check_changes(data.get("components", components), [item for _, items in listed for item in items])
         return found
 
@@ -216,13 +221,7 @@ class SearchConfig:
     def _digest(self, variant: Variant) -> str:
         """Return the digest of the game with a variant; raise an error if its components are invalid."""
         with TemporaryDirectory() as folder:
-            try:
-                plan = self.objectives.joint_plan([self.content(variant)], Path(folder))
-            except UserError as problem:
-                text, temporary = _GAME.sub("", str(problem)), f"{Path(folder).resolve()}/"
-                if text.startswith(temporary):
-                    text = text.partition(".yaml: ")[2]
-                raise UserError(text) from None
+            plan = self.objectives.joint_plan([self.content(variant)], Path(folder))
             return digest_of([table.config.digest for table in plan.tables])
 
     def is_valid(self, variant: Variant) -> bool:

@@ -94,11 +94,13 @@ class SensitivityConfig:
         data = read_yaml(find_yaml(name_or_path, "sensitivity", SensitivityError), SensitivityError)
         data.mapping(("seed", "reference", "alternatives", "tables"))
         names = [item.text("a component file") for item in data["alternatives"].entries("component files", least=1)]
-        if len(set(names)) < len(names):
-            data["alternatives"].fail("each file once")
+        if len({*names, data["reference"].value}) <= len(names):
+            data["alternatives"].fail("each file once, and not the reference")
         tables = tuple(read_matchup(entry) for entry in data["tables"].entries("at least one matchup", least=1))
         seed = data["seed"].integer(0)
-        check_deals(data["tables"], plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables)
+        with data.prefix_errors():
+            plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
+        check_deals(data["tables"], plans)
         found = cls(
             name=Path(name_or_path).stem,
             seed=seed,
