@@ -59,6 +59,21 @@ def test_a_tile_is_placed_by_mouse(game: TestedGame, server: Server, browser: An
 
 
 @ONE_GAME_OR_EACH_NIGHTLY
+def test_each_tile_begins_in_its_first_orientation(game: TestedGame, server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game=game.name, seed=4)
+    rng, kept = random.Random(2), 0
+    while not kept:
+        view = until(player, "PLACE", rng)
+        player.press("r")
+        last = player.held()
+        player.page.mouse.click(*player.point(*next(one["covers"] for one in view["decisions"] if one["turn"] == last)))
+        player.wait(lambda new, at=view["number"]: new["number"] > at)
+        turns = {one["turn"] for one in until(player, "PLACE", rng)["decisions"] if one["turn"] is not None}
+        assert player.held() == min(turns)
+        kept += last in turns - {min(turns)}
+
+
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_a_click_where_the_tile_cannot_lie_places_nothing(game: TestedGame, server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "random", game=game.name, seed=4)
     view = until(player, "PLACE", random.Random(2))

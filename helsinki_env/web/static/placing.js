@@ -22,17 +22,18 @@ export class Placing {
   candidate = null;
 
   /**
-   * Set the legal actions. The orientation remains if it has a legal position.
+   * Set the legal actions. The orientation of a tile that is being placed remains if it has a legal position.
    *
    * @param {Decision[]} decisions
    * @param {Record<string, Box>} spots
    */
   take(decisions, spots) {
+    const isNew = !this.active;
     this.#all = /** @type {Placement[]} */ (decisions.filter((one) => one.turn !== null));
     this.#middles = new Map(this.#all.map((one) => [one.id, middle(one.covers, spots)]));
     this.#spots = spots;
     this.drop();
-    if (!this.#has(this.turn) && this.#all.length) this.turn = Math.min(...this.#all.map((one) => one.turn));
+    if (this.active && (isNew || !this.#has(this.turn))) this.turn = Math.min(...this.#all.map((one) => one.turn));
   }
 
   /** @param {Decision | null} decision  Select a position in its own orientation. */
