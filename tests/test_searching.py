@@ -182,9 +182,16 @@ def test_a_rollout_keeps_every_decision_that_was_tried() -> None:
 
 def test_a_network_learns_to_prefer_and_to_expect_what_search_found(monkeypatch: pytest.MonkeyPatch) -> None:
     network = opinionated()
-    search = SearchTargetConfig(share=1.0, trials=16, policy=1.0, values=1.0, gain=0.0)
+    search = SearchTargetConfig(share=1.0, trials=16, policy=1.0, values=1.0)
     config = PPOConfig(
-        num_envs=48, num_steps=4, learning_rate=3e-3, update_epochs=1, minibatch_size=64, vf_coef=0.0, ent_coef=0.0
+        num_envs=48,
+        num_steps=4,
+        learning_rate=3e-3,
+        update_epochs=1,
+        minibatch_size=64,
+        vf_coef=0.0,
+        ent_coef=0.0,
+        policy_coef=0.0,
     )
     ppo = PPO(network, stage(search), config, 0, lambda number: (RandomPlayer(),), False)
     rollout = ppo.stage.play(network, (RandomPlayer(),), 4, 0, False)

@@ -65,6 +65,7 @@ class PPOConfig:
         gamma: discount factor per action of the same seat.
         gae_lambda: lambda for generalized advantage estimation.
         clip_coef: clipping range of the probability ratio.
+        policy_coef: policy loss coefficient; with 0, the policy follows only from the values, or from search targets.
         ent_coef: initial entropy coefficient, annealed like the learning rate.
         vf_coef: value loss coefficient.
         score_coef: weight of the final scores in the value loss (squared error in units of ten points).
@@ -85,6 +86,7 @@ class PPOConfig:
     gamma: float = 1.0
     gae_lambda: float = 0.92
     clip_coef: float = 0.2
+    policy_coef: float = 1.0
     ent_coef: float = 0.003
     vf_coef: float = 0.5
     score_coef: float = 0.3
@@ -232,7 +234,9 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Sequence[Player]]):
         afterstate = x.position[taken]
         win_loss, score_loss = value_losses(NetworkOutput(*(part[afterstate] for part in output)), wins, scores)
         loss = (
-            -search.gain * gain - c.ent_coef * lr_anneal * entropy + c.vf_coef * (win_loss + c.score_coef * score_loss)
+            -c.policy_coef * gain
+            - c.ent_coef * lr_anneal * entropy
+            + c.vf_coef * (win_loss + c.score_coef * score_loss)
         )
         search_terms: dict[str, float] = {}
         if search.share:

@@ -42,14 +42,12 @@ class SearchTargetConfig:
         policy: weight of the cross-entropy between search policy and policy, averaged over the searched actions. If the
             weight is much larger than `share`, the noise of the few searches dominates the gradient.
         values: weight of the value loss on the evaluated afterstates.
-        gain: weight of the PPO objective; with 0, the policy learns only from search.
     """
 
     share: float = 0.0
     trials: int = 32
     policy: float = 0.1
     values: float = 0.5
-    gain: float = 1.0
 
     def __post_init__(self) -> None:
         """Validate all values."""

@@ -161,7 +161,11 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
         entropy = -((log_probs.exp() * log_probs).sum(1) * share).sum()
         wins, scores = self._wins.index_select(0, rows), self._scores.index_select(0, rows)
         win_loss, score_loss = ((error * share).sum() for error in value_errors(output, wins, scores))
-        loss = -gain - c.ent_coef * self._lr_anneal * entropy + c.vf_coef * (win_loss + c.score_coef * score_loss)
+        loss = (
+            -c.policy_coef * gain
+            - c.ent_coef * self._lr_anneal * entropy
+            + c.vf_coef * (win_loss + c.score_coef * score_loss)
+        )
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
