@@ -3,11 +3,11 @@
 python benchmarks/training_trials.py train benchmarks/trials_copenhagen.yaml --out runs/trials --seeds 0,1,2
 python benchmarks/training_trials.py compare benchmarks/trials_copenhagen.yaml --out runs/trials --seeds 0,1,2
 
-Both commands resume. A trials file names a preset, the initial network of each seed, changes for all variants, and the
-changes of each variant, of which the first is the baseline. All variants take the same number of self-play steps, and
-are compared after the last one, whatever the promotion tests say. Wins are percentages of the pairs in which the
-variant is ahead of the baseline with the same seed. The interval of the mean over seeds covers the variation between
-seeds.
+Both commands resume. A trials file names a preset, changes for all variants, and the changes of each variant, of which
+the first is the baseline. All variants of a seed start from the same pretrained network and take the same number of
+self-play steps. They are compared after the last one, whatever the promotion tests say. Wins are percentages of the
+pairs in which the variant is ahead of the baseline with the same seed. The interval of the mean over seeds covers the
+variation between seeds.
 """
 
 from __future__ import annotations
@@ -35,23 +35,21 @@ from helsinki_env.utils.yaml_files import merge_mappings
 _NO_EVALUATION = {"evaluation": {"times": 1, "games": 2, "final_games": 2}, "promotion": {"deals": 16}}
 
 
-def preset_of(trials: Node, variant: str, seed: int) -> Preset:
-    """Return the preset of a variant with a seed."""
+def changed_preset(trials: Node, *changes: dict[str, Any]) -> Preset:
+    """Return the preset of the trials with the changes for all variants and further changes."""
     data = Preset.from_yaml(trials["preset"].text("a preset")).to_dict()
-    start = trials["start"].text("a path with {seed}").replace("{seed}", str(seed))
-    for changes in (
-        {"start": start, "pretraining": {"samples": 0}, "minutes": 10_000, **_NO_EVALUATION},
-        trials.get("all", {}).value,
-        trials["variants"][variant].mapping().value,
-    ):
-        data = merge_mappings(data, changes)
+    for one in ({"minutes": 10_000, **_NO_EVALUATION}, trials.get("all", {}).value, *changes):
+        data = merge_mappings(data, one)
     return Preset.from_dict(data)
 
 
-def train(trials: Node, variant: str, seed: int, folder: Path) -> None:
+def train(trials: Node, variant: str, seed: int, out: Path) -> None:
     """Train a variant with a seed, unless it is finished."""
+    start, own = out / f"start-{seed}", trials["variants"][variant].mapping().value
+    train_to_the_end(changed_preset(trials, {"ppo": {"total_timesteps": 0}}), start, seed)
+    preset = changed_preset(trials, {"start": str(start), "pretraining": {"samples": 0}}, own)
     began, cpu = time.monotonic(), time.process_time()
-    train_to_the_end(preset_of(trials, variant, seed), folder, seed)
+    train_to_the_end(preset, out / f"{variant}-{seed}", seed)
     used = time.process_time() - cpu
     print(f"{variant}, seed {seed}: {time.monotonic() - began:.0f} s, {used:.0f} s of processor time", flush=True)
 
@@ -92,7 +90,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=1200, help="games for each line-up")
     options = parser.parse_args()
     trials = read_yaml(Path(options.trials), UserError)
-    trials.mapping(("seed", "preset", "start", "all", "variants"))
+    trials.mapping(("seed", "preset", "all", "variants"))
     seeds = [int(seed) for seed in options.seeds.split(",")]
     if options.command == "compare" and len(seeds) < 2:
         raise UserError(f"--seeds: found {options.seeds}, expected at least two seeds, for an interval")
@@ -100,7 +98,7 @@ def main() -> None:
         chosen = options.variants.split(",") if options.variants else list(trials["variants"].mapping().value)
         for seed in seeds:
             for variant in chosen:
-                train(trials, variant, seed, options.out / f"{variant}-{seed}")
+                train(trials, variant, seed, options.out)
         return
     with reuse_workers():
         rows = compare(trials, seeds, options.out, options.games)
