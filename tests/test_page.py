@@ -73,6 +73,22 @@ def test_each_tile_begins_in_its_first_orientation(game: TestedGame, server: Ser
         kept += last in turns - {min(turns)}
 
 
+@pytest.mark.thorough
+def test_the_points_of_the_whole_turn_are_marked(server: Server, browser: Any) -> None:
+    def scores(view: dict[str, Any]) -> list[int]:
+        return [seat["score"] for seat in view["seats"]]
+
+    player, rng, found = sit(browser, server, "human", "greedy", game="helsinki", seed=4), random.Random(2), 0
+    while not found:
+        decide_by_key(player, rng)
+        view = player.turn()
+        earlier = [one for one in player.views if one["number"] < view["number"]]
+        first = next(one for one in reversed(earlier) if not one["turn"])
+        won = [now - before for now, before in zip(scores(view), scores(first), strict=True)]
+        assert player.page.locator("#seats .won").all_inner_texts() == [f"{points:+d}" for points in won if points]
+        found += any(won) and scores(view) == scores(earlier[-1])  # of an earlier step
+
+
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_a_click_where_the_tile_cannot_lie_places_nothing(game: TestedGame, server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "random", game=game.name, seed=4)

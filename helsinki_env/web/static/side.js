@@ -13,7 +13,7 @@ const RANKS = [t("1st"), t("2nd"), t("3rd"), t("4th")];
  *
  * @param {HTMLElement} list
  * @param {View} view
- * @param {View | null} before  the previous view; points won since are marked
+ * @param {View | null} before  the view at the beginning of the latest turn; points won since are marked
  */
 export function showSeats(list, view, before) {
   list.replaceChildren(

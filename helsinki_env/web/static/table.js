@@ -53,6 +53,8 @@ let touching = false;
 let began = 0;
 /** Whether the connection was lost, so that the table may have another position after the same number of actions. */
 let stale = false;
+/** @type {View | null} The view at the beginning of the latest turn. */
+let turnBegan = null;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let impatient;
 /** @type {HTMLElement | null} The focused element before the connection was lost; disabled buttons lose the focus. */
@@ -276,6 +278,8 @@ function show(next) {
   complain("");
   if (next.number !== before?.number) sent = -1;
   const back = before !== null && next.number < before.number;
+  if (turnBegan && next.number < turnBegan.number) turnBegan = null;
+  if (before && next.number > before.number && !(turnBegan && before.turn.length && toMove(before) === toMove(turnBegan))) turnBegan = before;
   if (!practice.on) byId("title").textContent = next.name ? t(next.name) : next.seats.map((chair) => t(chair.name)).join(", ");
   byId("picture").hidden = next.curtain !== null;
   showCurtain(next);
@@ -288,7 +292,7 @@ function show(next) {
   if (!practice.on) lesson.show(view);
   look();
   showPlacing();
-  showSeats(byId("seats"), next, before);
+  showSeats(byId("seats"), next, turnBegan);
   clocks.show();
   showSheet(byId("sheet-table"), next);
   if (next.done && !before?.done) /** @type {HTMLDetailsElement} */ (byId("sheet")).open = true;
@@ -307,6 +311,9 @@ function show(next) {
   byId("said").textContent = told.filter(Boolean).join(" ");
   if (told[1] && !practice.on) notices.tell(t("Your turn"), told[0] || byId("title").textContent || "");
 }
+
+/** @param {View} of  Return the seat to move, or -1. */
+const toMove = (of) => of.seats.findIndex((chair) => chair.to_move);
 
 /** @param {View} now  Show the possible actions; during a lesson, there is only one. */
 function offer(now) {
