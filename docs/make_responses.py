@@ -43,13 +43,13 @@ def rows(game: str, found: dict[str, Any]) -> Iterator[tuple[str, ...]]:
         ones = [one[-1] for one in group]
         chance = 100 / int(players)
         excess = [one["share"] - chance for one in ones]
-        if response == "train":
-            mean, half = mean_and_half_width(np.array(excess)) if len(excess) > 1 else (excess[0], float("nan"))
-            response = f"trained, {len(ones)} seeds"
+        if len(ones) > 1:  # an interval over training seeds
+            mean, half = mean_and_half_width(np.array(excess))
             text = f"{mean:+.1f} ± {half:.1f}"
         else:
-            response = code_span(response)
             text = f"{excess[0]:+.1f} ({ones[0]['low'] - chance:+.1f} to {ones[0]['high'] - chance:+.1f})"
+        seeds = "1 seed" if len(ones) == 1 else f"{len(ones)} seeds"
+        response = f"trained, {seeds}" if response == "train" else code_span(response)
         rates = ", ".join(f"{one['share']:.1f}% ({one['low']:.1f}-{one['high']:.1f})" for one in ones)
         yield code_span(target), response, players, rates, text
 
