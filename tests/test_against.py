@@ -35,7 +35,7 @@ SHORT = [
     "--only",
     "env",
     "--players",
-    "",
+    "none",
     "--batches",
     "1",
     "--threads",

@@ -56,7 +56,8 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
         given = inspect.signature(main).bind(*values, **named).arguments
         for name, parameter in inspect.signature(main).parameters.items():
             if given.get(name) == "" != parameter.default:
-                raise UserError(f"--{name.replace('_', '-')}: found '', expected a value; omit it for the default")
+                remedy = "" if parameter.default is parameter.empty else "; omit it for the default"
+                raise UserError(f"--{name.replace('_', '-')}: found '', expected a value{remedy}")
         for group in [value for value in given.values() if is_dataclass(value)]:
             given |= vars(group)
         for name, value in given.items():
