@@ -106,6 +106,7 @@ def test_links_are_copied_over_plain_http_and_shown_again(server: Server, browse
     assert page.evaluate("getSelection().toString()") == links[1]
     page.reload()
     page.click("#tables button >> text=Links")
+    page.wait_for_selector("#links a")
     assert page.eval_on_selector_all("#links a", "all => all.map(a => a.href)") == links
     assert page.wrong == []
 
