@@ -5,9 +5,9 @@ python benchmarks/training_trials.py compare benchmarks/trials_copenhagen.yaml -
 
 Both commands resume. A trials file names a preset, changes for all variants, and the changes of each variant, of which
 the first is the baseline. All variants of a seed start from the same pretrained network and take the same number of
-self-play steps. They are compared after the last one, whatever the promotion tests say. Wins are percentages of the
-pairs in which the variant is ahead of the baseline with the same seed. The interval of the mean over seeds covers the
-variation between seeds.
+self-play steps. The networks after the last step are compared; promotion tests have no effect. Wins are percentages of
+the pairs in which the variant is ahead of the baseline with the same seed. The interval of the mean over seeds covers
+the variation between seeds.
 """
 
 from __future__ import annotations

@@ -506,8 +506,8 @@ def test_the_command_rates_and_verifies(
         for chunk in certified["chunks"]:
             chunk["sha256"] = "0" * 64
 
-    for nobody, message in (("", "--player: found '', expected a value"), (" ", "as the player, expected a name")):
-        assert main([*verify, str(changed(rated, tmp_path, a_program)), nobody, *options]) == 2
+    for name, message in (("", "--player: found '', expected a value"), (" ", "as the player, expected a name")):
+        assert main([*verify, str(changed(rated, tmp_path, a_program)), name, *options]) == 2
         assert message in capsys.readouterr().err  # as of a shell's variable that is not set
     assert main([*verify, str(rated), "nobody", *options]) == 2
     assert capsys.readouterr().err.startswith("helsinki evaluate: player 'nobody': found no such player, expected")

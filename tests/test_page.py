@@ -61,8 +61,8 @@ def test_a_tile_is_placed_by_mouse(game: TestedGame, server: Server, browser: An
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_each_tile_begins_in_its_first_orientation(game: TestedGame, server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "random", game=game.name, seed=4)
-    rng, kept = random.Random(2), 0
-    while not kept:
+    rng, reset = random.Random(2), False
+    while not reset:
         view = until(player, "PLACE", rng)
         player.press("r")
         last = player.held()
@@ -70,7 +70,7 @@ def test_each_tile_begins_in_its_first_orientation(game: TestedGame, server: Ser
         player.wait(lambda new, at=view["number"]: new["number"] > at)
         turns = {one["turn"] for one in until(player, "PLACE", rng)["decisions"] if one["turn"] is not None}
         assert player.held() == min(turns)
-        kept += last in turns - {min(turns)}
+        reset = last in turns - {min(turns)}
 
 
 @pytest.mark.thorough

@@ -24,7 +24,7 @@ _ERRORS = "plain-letters"
 
 class _PlainConsole(Console):
     def on_broken_pipe(self) -> None:
-        """Go on without output, because the command may still have files to write."""
+        """Discard further output and continue, because the command may still have to write files."""
         self.quiet = True
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
