@@ -40,6 +40,7 @@ import helsinki_env
 from helsinki_env.data import UserError, as_integer, has_boolean
 from helsinki_env.engine.arrays import UINT64, integer_array, writable_array
 from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.rng import GOLDEN
 from helsinki_env.utils.extras import MissingExtraError
 
 __all__ = [
@@ -116,8 +117,6 @@ Histories = Sequence[Sequence[str]] | None
 default_errstate = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
 """Decorator that restores NumPy's default floating-point error handling: warn, but ignore underflow."""
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
 
 @runtime_checkable
 class Player(Protocol):
@@ -172,14 +171,19 @@ class PlayerWrapper:
         """Whether the wrapped player uses the history of its games."""
         return bool(getattr(self.player, "wants_history", False))
 
+    @property
+    def replaced_actions(self) -> Any:
+        """The replaced actions of the wrapped player, or None (`helsinki_env.agents.replaced_actions`)."""
+        return getattr(self.player, "replaced_actions", None)
+
     def wrapped_actions(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories
     ) -> Int64Array:
-        """Return the actions of the wrapped player, int64 (B,), legal or not.
+        """Return the actions of the wrapped player, int64 (B,), legal or not. It receives copies of masks and keys.
 
         Raise PlayerError if they are not integers.
         """
-        found = call_player(self.player, observation, action_mask, keys, histories)
+        found = call_player(self.player, observation, action_mask.copy(), keys.copy(), histories)
         return checked_actions(self.name, found, len(action_mask)).astype(np.int64)
 
 
@@ -201,9 +205,9 @@ def init_streams(seed: int, games: npt.ArrayLike, player: int) -> KeyArray:
     Raises:
         ArrayError: if a game number is invalid; a subclass of ValueError.
     """
-    keys = _mix(np.array([seed % 2**64], np.uint64) + _GOLDEN)
-    keys = _mix((keys ^ integer_array("games", games, (None,), 0, 2**64 - 1, UINT64)) + _GOLDEN)
-    return _mix((keys ^ np.uint64(player)) + _GOLDEN)
+    keys = _mix(np.array([seed % 2**64], np.uint64) + GOLDEN)
+    keys = _mix((keys ^ integer_array("games", games, (None,), 0, 2**64 - 1, UINT64)) + GOLDEN)
+    return _mix((keys ^ np.uint64(player)) + GOLDEN)
 
 
 def next_keys(streams: KeyArray, rows: Int64Array | slice = slice(None)) -> KeyArray:
@@ -214,7 +218,7 @@ def next_keys(streams: KeyArray, rows: Int64Array | slice = slice(None)) -> KeyA
     """
     if type(streams) is not np.ndarray or streams.dtype != UINT64 or streams.ndim != 1 or not streams.flags.writeable:
         writable_array("streams", streams, UINT64, None)
-    streams[rows] += _GOLDEN
+    streams[rows] += GOLDEN
     return _mix(streams[rows])
 
 
@@ -226,7 +230,7 @@ def seat_key(seed: int, seat: int, decided: int) -> np.uint64:
         seat: the acting seat.
         decided: number of actions that the seat has already taken.
     """
-    steps = np.full(1, decided + 1, np.uint64) * _GOLDEN  # state of the stream after that many keys
+    steps = np.full(1, decided + 1, np.uint64) * GOLDEN  # state of the stream after that many keys
     return np.uint64(_mix(init_streams(seed, [0], seat) + steps)[0])
 
 

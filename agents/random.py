@@ -31,6 +31,10 @@ class RandomPlayer:
         return sample_actions(masks, key_array("keys", keys, len(masks)).copy())
 
 
+#: Distinguishes the random numbers of a wrapper from those of the player that it wraps.
+_SALT = np.uint64(0x5851F42D4C957F2D)
+
+
 class EpsilonPlayer(PlayerWrapper):
     """Take a uniformly random legal action with a fixed probability, and another player's action otherwise.
 
@@ -49,8 +53,8 @@ class EpsilonPlayer(PlayerWrapper):
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask = action_masks("action_mask", action_mask)
         keys = key_array("keys", keys, len(action_mask))
+        streams = keys ^ _SALT  # more random numbers, independent of those of the other player
         actions = self.wrapped_actions(observation, action_mask, keys, histories)
-        streams = keys.copy()  # more random numbers, independent of those of the other player
         part = (next_keys(streams) >> np.uint64(11)).astype(np.float64) / 2.0**53
         drawn = np.flatnonzero(part < self.epsilon)
         if len(drawn):

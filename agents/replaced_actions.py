@@ -111,7 +111,7 @@ class CountedPlayer(PlayerWrapper):
         action_mask = action_masks("action_mask", action_mask)
         keys = key_array("keys", keys, len(action_mask))
         # Pass copies, so that a player cannot make its action legal by writing to the mask.
-        actions = self.wrapped_actions(observation, action_mask.copy(), keys.copy(), histories)
+        actions = self.wrapped_actions(observation, action_mask, keys, histories)
         inside = (actions >= 0) & (actions < action_mask.shape[1])
         wrong = np.flatnonzero(~inside | (action_mask[np.arange(len(action_mask)), np.where(inside, actions, 0)] == 0))
         if len(wrong):

@@ -15,10 +15,11 @@ import pytest
 import helsinki_env.agents.base
 from helsinki_env import CopenhagenConfig, HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.base import choose_action, init_streams, next_keys
+from helsinki_env.agents.helsinki.forced import ForcedPlayer
 from helsinki_env.agents.helsinki.greedy import GreedyPlayer, GreedyWeights
-from helsinki_env.agents.random import RandomPlayer
+from helsinki_env.agents.random import EpsilonPlayer, RandomPlayer
 from helsinki_env.agents.registry import PlayerError, make_player, player_names
-from helsinki_env.agents.replaced_actions import CountedPlayer
+from helsinki_env.agents.replaced_actions import CountedPlayer, replaced_actions_of
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import mix
 from helsinki_env.envs.vector import GameVectorEnv
@@ -233,6 +234,7 @@ class Returns:
         (["15"], r"act returned <U2 of shape \(1,\), expected"),
         ([[15]], r"act returned int64 of shape \(1, 1\), expected"),
         ([15.5], r"act returned float64 of shape \(1,\), expected"),
+        ([15.0], r"act returned float64 of shape \(1,\), expected"),
         ([[1], [1, 2]], "does not decide: ValueError: "),
     ],
 )
@@ -241,6 +243,21 @@ def test_whoever_returns_what_are_no_decisions_is_named(something: object, messa
     for asked in (lambda: choose_action(player, HelsinkiGame(seed=0)), lambda: play_match([player, "random"], games=1)):
         with pytest.raises(PlayerError, match=f"^player '?mine'?: {message}"):
             asked()
+
+
+def test_actions_that_the_mask_omits_are_not_chosen() -> None:
+    """A mask may omit legal actions, as that of a seat that must not take one."""
+    config = HelsinkiConfig()
+    observation, masks = (array[20:40:2].copy() for array in rows(config, 1, 40))
+    keys = np.arange(len(masks), dtype=np.uint64)
+    for name in ("greedy", "heuristic", "mc:20", "ismcts:20", "net"):
+        player, allowed = make_player(name, config), masks.copy()
+        open_rows = np.flatnonzero(masks.sum(axis=1) > 1)
+        chosen = player.act(observation, masks, keys)
+        allowed[open_rows, chosen[open_rows]] = 0
+        again = player.act(observation, allowed, keys)
+        assert len(open_rows) > 3
+        assert allowed[np.arange(len(allowed)), again].all(), name
 
 
 class Scribbler:
@@ -258,6 +275,17 @@ def test_whoever_writes_into_its_arguments_changes_nothing_that_is_played() -> N
     match = play_match([player, "greedy"], games=6)
     assert match.result(0).games == 6
     assert player.replaced_actions.illegal > 100
+
+
+@pytest.mark.parametrize("wrap", [lambda one: EpsilonPlayer(one, 0), lambda one: ForcedPlayer("two_points", one)])
+def test_wrappers_share_replaced_actions_and_check_what_is_returned(wrap: Any) -> None:
+    observation, mask = (array[:1] for array in rows(HelsinkiConfig(), 1, 1))
+    counted = CountedPlayer(Scribbler())
+    wrapped = wrap(counted)
+    wrapped.act(observation, mask, np.zeros(1, np.uint64))
+    assert replaced_actions_of(wrapped).illegal == 1
+    with pytest.raises(PlayerError, match="act returned float64"):
+        wrap(Returns([3.7])).act(observation, mask, np.zeros(1, np.uint64))
 
 
 def test_how_long_one_thinks_beside_another_can_be_measured() -> None:

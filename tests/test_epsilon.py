@@ -27,6 +27,16 @@ def test_the_share_of_random_actions_is_epsilon_and_rows_are_independent() -> No
     assert (player.act(observation[:50], mask[:50], keys[:50]) == actions[:50]).all()
 
 
+def test_the_coin_is_independent_of_the_random_numbers_of_the_player() -> None:
+    observations, _ = GameVectorEnv(1, HelsinkiConfig()).reset(seed=3)
+    rows = 20_000
+    observation, mask = (np.repeat(observations[name], rows, axis=0) for name in ("observation", "action_mask"))
+    actions = make_player("epsilon:0.2:random").act(observation, mask, random_keys(rows, seed=1))
+    counts = np.bincount(actions, minlength=mask.shape[1])[mask[0] == 1]
+    legal = len(counts)
+    assert abs(counts / rows - 1 / legal).max() < 4 * np.sqrt((1 - 1 / legal) / legal / rows)
+
+
 def test_the_ends_are_the_player_and_random() -> None:
     observations, _ = GameVectorEnv(64, HelsinkiConfig()).reset(seed=1)
     inputs = observations["observation"], observations["action_mask"], random_keys(64)

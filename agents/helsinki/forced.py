@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env import HelsinkiConfig
-from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, PlayerWrapper, call_player
+from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, PlayerWrapper
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.data import UserError, choices_text, short_repr
 from helsinki_env.engine.arrays import action_masks, key_array
@@ -45,7 +45,7 @@ class ForcedPlayer(PlayerWrapper):
         free = np.flatnonzero(action_mask[:, self._use] == 0)
         if len(free):
             seen = None if histories is None else [histories[row] for row in free.tolist()]
-            actions[free] = call_player(self.player, observation[free], action_mask[free], keys[free], seen)
+            actions[free] = self.wrapped_actions(observation[free], action_mask[free], keys[free], seen)
         return actions
 
 

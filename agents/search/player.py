@@ -109,5 +109,5 @@ class TreePlayer(_Searcher):
         actions = np.zeros(len(action_mask), np.int64)
         nodes, path = np.zeros(self.budget + 1, NODE), np.zeros(_DEPTH, np.int64)
         with self._workspaces.borrow() as ws:
-            tree_batch(ws, states, keys, self.budget, nodes, path, actions)
+            tree_batch(ws, states, action_mask, keys, self.budget, nodes, path, actions)
         return actions

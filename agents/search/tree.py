@@ -131,15 +131,19 @@ def _expand(ws, nodes, used, parent):
 
 
 @kernel
-def _descend(ws, nodes, used, seat, path):
+def _descend(ws, allowed, nodes, used, seat, path):
     """Descend the tree in the current simulation and add one node, unless the game ends first.
 
-    Write the visited nodes to `path` and return (number of nodes, length of the path).
+    Only actions in the mask `allowed` are taken at the root. Write the visited nodes to `path` and return (number of
+    nodes, length of the path).
     """
     t, p, s, g = ws.tables[0], ws.pieces[0], ws.settings[0], ws.trial[0]
     node, depth = np.int64(0), 0
     while not g.done and depth < len(path):
         write_mask(t, g, ws.mask)
+        if node == 0:
+            for i in range(len(allowed)):
+                ws.mask[i] = allowed[i]
         legal, last = _count(ws.mask)
         if legal == 1:
             apply_action(t, g, last)
@@ -190,10 +194,9 @@ def _decided(nodes, gain):
 
 
 @kernel
-def _choose(ws, g, key, budget, nodes, path):
+def _choose(ws, g, allowed, key, budget, nodes, path):
     """Return the action of the seat to move in `g`, a state reconstructed from its observation."""
-    write_mask(ws.tables[0], g, ws.mask)
-    legal, last = _count(ws.mask)
+    legal, last = _count(allowed)
     if legal == 1:
         return last
     nodes[0].child = 0
@@ -205,7 +208,7 @@ def _choose(ws, g, key, budget, nodes, path):
         key = key + GOLDEN
         determinize_trial(ws, g, key)
         ws.trial[0] = ws.deal[0]
-        used, depth = _descend(ws, nodes, used, g.seat, path)
+        used, depth = _descend(ws, allowed, nodes, used, g.seat, path)
         playout_and_evaluate(ws, g.seat)
         nodes[0].visits += 1
         for i in range(depth):
@@ -217,12 +220,12 @@ def _choose(ws, g, key, budget, nodes, path):
 
 
 @kernel
-def tree_batch(ws, states, keys, budget, nodes, path, actions):
+def tree_batch(ws, states, masks, keys, budget, nodes, path, actions):
     """Write the action for every state to `actions`, int64 (B,).
 
-    `keys`: random keys, uint64 (B,); `budget`: simulations per action. Scratch: `nodes`, at least `budget` + 1 of dtype
-    `NODE`, and `path`, int64, whose length limits the depth of a simulation.
+    `masks`: int8 (B, ids); `keys`: random keys, uint64 (B,); `budget`: simulations per action. Scratch: `nodes`, at
+    least `budget` + 1 of dtype `NODE`, and `path`, int64, whose length limits the depth of a simulation.
     """
     for b in range(len(states)):
         reset_views(ws, keys[b])
-        actions[b] = _choose(ws, states[b], keys[b], budget, nodes, path)
+        actions[b] = _choose(ws, states[b], masks[b], keys[b], budget, nodes, path)
