@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -159,6 +160,32 @@ def test_every_process_finds_the_machine_code_of_its_game_and_of_its_version(tmp
     assert play("doubling", "adding") == ["6 1", "14 2"], "found, whatever comes first"
     game("adding", "+= 1 +")
     assert play("doubling", "adding") == ["6 1", "10 1"], "edited: five decisions by fours, and compiled anew"
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not compiling.JIT, reason="nothing is compiled")
+def test_a_changed_constant_of_another_file_is_compiled_anew(tmp_path: Path) -> None:
+    environment = os.environ | {"HELSINKI_CACHE_DIR": str(tmp_path / "kernels")}
+    (tmp_path / "mine.py").write_text(
+        "from constants import X\nfrom helsinki_env.engine.kernel import kernel\n"
+        "@kernel\ndef value(a):\n    return a * X\n"
+    )
+    for factor in (1, 100):
+        (tmp_path / "constants.py").write_text(f"X = {factor}\n")
+        command = [sys.executable, "-c", "import mine; print(mine.value(3))"]
+        variables = environment | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{os.getcwd()}"}
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [str(3 * factor)]
+
+
+def test_files_that_kernels_of_players_import_determine_the_folder_of_their_code() -> None:
+    """Modules without kernels may define constants of kernels."""
+    hashed = set(compile_cache._kernel_files(compile_cache._PLAYERS))
+    for file in (one for one in hashed if b"@kernel" in one.read_bytes()):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("helsinki_env.agents."):
+                path = compile_cache._PLAYERS / Path(*str(node.module).split(".")[2:])
+                assert {path.with_suffix(".py"), path / "__init__.py"} & hashed, (file, node.module)
 
 
 @pytest.mark.thorough

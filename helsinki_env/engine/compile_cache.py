@@ -3,7 +3,7 @@
 Numba's own cache checks only the source file of a kernel, not the kernels that it calls, so it could run outdated
 rules. Here, the name of the folder contains a digest of all rule sources. The name of a file depends on everything else
 that determines the machine code: the kernel, the argument types and the CPU. Processes with the same sources share the
-cache and never load outdated code. Players, including external ones, have their own subfolders, so a change to their
+cache and do not load outdated code. Players, including external ones, have their own subfolders, so a change to their
 kernels does not recompile the rules.
 
 Cached machine code is executed without checks, so the cache folder must not be writable by other users. Damaged files
@@ -87,6 +87,8 @@ def _note_use(folder: str) -> None:
         for other in os.scandir(os.path.dirname(folder)):
             if re.fullmatch(r"(.+-)?[0-9a-f]{16}", other.name) and other.is_dir(follow_symlinks=False):
                 _remove_unused(other.path, now)
+            elif re.fullmatch(r"(.+-)?[0-9a-f]{16}\.\d+", other.name):  # a process ended while it removed the folder
+                shutil.rmtree(other.path, ignore_errors=True)
     except OSError:  # a read-only folder, or another process is cleaning up
         pass
 
@@ -117,7 +119,20 @@ def source_of(function: Callable[..., Any]) -> str:
 
 
 def _kernel_files(package: Path) -> list[Path]:
-    return [file for file in sorted(package.rglob("*.py")) if b"@kernel" in file.read_bytes()]
+    """Return all files in the folders with kernels, because kernels use constants of the files next to them."""
+    folders = {file.parent for file in package.rglob("*.py") if b"@kernel" in file.read_bytes()}
+    return sorted(file for folder in folders for file in folder.glob("*.py"))
+
+
+def _with_imports(file: Path) -> list[Path]:
+    """Return a file and the files in its folder that it imports, directly or not."""
+    found = [file]
+    for one in found:
+        for name in re.findall(r"^\s*(?:from|import)\s+(\w+)", one.read_text(encoding="utf-8"), re.MULTILINE):
+            path = file.parent / f"{name}.py"
+            if path not in found and path.is_file():
+                found.append(path)
+    return sorted(found)
 
 
 @cache
@@ -139,8 +154,9 @@ def folder_for(source: str, rules: str) -> str:
 def source_version(source: str) -> str:
     """Return a name that changes with any kernel that a source file may call, or "" for files of the rules.
 
-    The name contains a digest of all kernel files in the same package and of the project's players, because kernels may
-    call each other.
+    The name contains a digest of all files next to kernels in the same package and of the project's players, because
+    kernels may call each other and use constants. For a file outside a package, these are the files that it imports
+    from its folder. Constants from elsewhere must not change.
     """
     path = Path(source).resolve()
     if not path.is_file():  # code from an interactive session, which is not shared
@@ -156,7 +172,8 @@ def source_version(source: str) -> str:
     if (package / "__init__.py").exists():
         files = [(package, file) for file in _kernel_files(package)]
     else:
-        files = [(package, path)]  # outside a package, the cache is shared only within a folder
+        files = [(package, file) for file in _with_imports(path)]
+        # Outside a package, the cache is shared only within a folder.
         digest.update(str(package).encode())
     if package != _PLAYERS:
         files += [(_PLAYERS, file) for file in _kernel_files(_PLAYERS)]

@@ -98,23 +98,24 @@ class _Announcer(event.Listener):  # pragma: no cover  # see above
     PATIENCE = 2.0
 
     def __init__(self) -> None:
-        self.began: float | None = None
+        self.depth, self.began, self.spent = 0, 0.0, 0.0
         self.silent = False
 
     def on_start(self, event: event.Event) -> None:
-        self._look(event)
+        self._count(event, 1)
 
     def on_end(self, event: event.Event) -> None:
-        self._look(event)
+        self._count(event, -1)
 
-    def _look(self, event: event.Event) -> None:
+    def _count(self, event: event.Event, step: int) -> None:
         """Print the notice if it is due. Compiling one kernel starts and ends the compilation of many others."""
         function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
         if self.silent or not str(getattr(function, "__module__", "")).startswith("helsinki_env"):
             return
-        if self.began is None:
-            self.began = time.monotonic()
-        elif time.monotonic() - self.began > self.PATIENCE:
+        now = time.monotonic()
+        self.spent += now - self.began if self.depth else 0.0
+        self.began, self.depth = now, self.depth + step
+        if self.spent > self.PATIENCE:
             self.silent = True
             notice(
                 "compiling for this machine, once, some seconds for the rules and for each player; "
