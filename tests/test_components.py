@@ -272,6 +272,19 @@ def test_an_edited_file_is_read_again(tmp_path: Path) -> None:
     assert load_components(path).superstructures == 29
 
 
+def test_a_file_is_read_again_after_its_base_was_edited(tmp_path: Path) -> None:
+    base = write(tmp_path, content(), "base.yaml")
+    path = write(tmp_path, {"base": str(base), "fact": "superstructures", "reason": "a test", "superstructures": 28})
+    before = load_components(path)
+    assert before.superstructures == 28
+    data = content()
+    data["tiles"]["wild"] = int(data["tiles"]["wild"]) - 1
+    changed = base.stat().st_mtime_ns + 1_000_000_000
+    write(tmp_path, data, "base.yaml")
+    os.utime(base, ns=(changed, changed))
+    assert load_components(path).digest != before.digest
+
+
 def test_the_smallest_deck_deals_the_display_and_two_cards_each(tmp_path: Path) -> None:
     data = content()
     data["cards"] |= {

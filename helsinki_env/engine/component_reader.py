@@ -23,13 +23,27 @@ def load_component_file(name_or_path: str | Path, error: type[ValueError], read:
     `read` converts the content of the file and its name without suffix to component data.
     """
     path = find_yaml(name_or_path, "components", error).resolve()
-    return _load(path, path.stat().st_mtime_ns, error, read)  # type: ignore[arg-type]  # a class can be hashed
+    changed = path.stat().st_mtime_ns
+    loaded, base, base_changed = _load(path, changed, error, read)  # type: ignore[arg-type]  # a class can be hashed
+    if base is not None and (not base.is_file() or base.stat().st_mtime_ns != base_changed):
+        _load.cache_clear()
+        loaded, *_ = _load(path, changed, error, read)  # type: ignore[arg-type]  # see above
+    return loaded
 
 
 @lru_cache(maxsize=64)
-def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Node, str], Any]) -> Any:
-    """Read one file. The modification time is an argument, so that an edited file is read again."""
-    return read(read_with_base(path, "components", error, ("fact", "reason")), path.stem)
+def _load(
+    path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Node, str], Any]
+) -> tuple[Any, Path | None, int]:
+    """Return the component data of a file, its base and the modification time of the base.
+
+    The modification time of the file is an argument, so that an edited file is read again.
+    """
+    base, base_changed = None, 0
+    if b"base" in path.read_bytes() and isinstance(name := read_yaml(path, error).get("base", None).value, str):
+        base = find_yaml(name, "components", error).resolve()
+        base_changed = base.stat().st_mtime_ns
+    return read(read_with_base(path, "components", error, ("fact", "reason")), path.stem), base, base_changed
 
 
 class ChangedFact(NamedTuple):
