@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import os
@@ -194,6 +195,33 @@ def test_an_endpoint_that_rejects_is_one_error_without_the_key(status: int, capl
     assert f"status {status} of {server.url}/chat/completions: " in str(caught.value)
     assert "wrong key ***" in str(caught.value)
     assert KEY not in str(caught.value) + caplog.text + "".join(capfd.readouterr())
+
+
+def test_a_key_at_the_end_of_a_shortened_message_is_removed() -> None:
+    lengths = iter(range(150, 230))
+    with endpoint(lambda body, number: (400, f"{'x' * next(lengths)}{KEY}".encode(), {})) as server:
+        for _ in range(80):
+            with pytest.raises(PlayerError) as caught:
+                act(model(server.url))
+            assert KEY[:4] not in str(caught.value)
+
+
+@pytest.mark.parametrize("choices", [KEY, [{"message": {"content": [KEY]}}]])
+def test_an_unusable_answer_with_the_key_is_an_error_without_it(choices: Any) -> None:
+    content = json.dumps({"choices": choices}).encode()
+    with endpoint(lambda body, number: (200, content, {})) as server, pytest.raises(PlayerError) as caught:
+        act(model(server.url))
+    assert KEY not in str(caught.value)
+
+
+def test_a_copy_shares_the_budget() -> None:
+    with endpoint(lambda body, number: completion("2")) as server:
+        player = model(server.url, budget=Budget(1, 10**6))
+        new = copy.deepcopy(player)
+        act(player)
+        act(new, seed=2)
+        assert len(server.bodies) == 1
+        assert (player.replaced_actions.failed, new.replaced_actions.failed) == (0, 1)
 
 
 def test_nothing_listens() -> None:

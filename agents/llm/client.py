@@ -133,7 +133,7 @@ class ChatClient:
             if status == 200:
                 return self._completion(content, sent)
             if status not in _BUSY:
-                reason = self.without_key(shorten(" ".join(content.decode(errors="replace").split()), 200))
+                reason = shorten(" ".join(self.without_key(content.decode(errors="replace")).split()), 200)
                 raise EndpointError(
                     f"status {status} of {self.without_key(self.url)}/chat/completions: {reason}", status
                 )
@@ -167,7 +167,7 @@ class ChatClient:
         except TimeoutError:
             raise SilenceError("nothing came in time") from None
         except (OSError, http.client.HTTPException) as problem:
-            reason = self.without_key(shorten(" ".join(str(problem).split()), 200))
+            reason = shorten(" ".join(self.without_key(str(problem)).split()), 200)
             raise EndpointError(f"{type(problem).__name__}: {reason}") from None
         finally:
             connection.close()
@@ -176,7 +176,7 @@ class ChatClient:
     def _completion(self, content: bytes, sent: bytes) -> Completion:
         """Return the completion in a response with status 200."""
         try:
-            data = parse_json(content.decode(), ValueError).mapping()
+            data = parse_json(self.without_key(content.decode()), ValueError).mapping()
             text = data["choices"].entries("choices", least=1)[0]["message"]["content"].value
             usage = data.get("usage", None).value
         except ValueError as problem:  # includes UnicodeDecodeError
@@ -186,7 +186,7 @@ class ChatClient:
         used = usage if isinstance(usage, dict) else {}
         prompt, completion = _reported(used.get("prompt_tokens")), _reported(used.get("completion_tokens"))
         return Completion(
-            self.without_key(text),
+            text,
             len(sent) // 4 if prompt is None else prompt,
             len(text.encode()) // 4 if completion is None else completion,
             estimated=prompt is None or completion is None,

@@ -95,6 +95,11 @@ class LanguageModelPlayer:
         self._counts, self._usage, self._in_a_row, self._has_forfeited = ReplacedActions(), ModelUsage(), 0, False
         self._lock = threading.Lock()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> LanguageModelPlayer:
+        """Return a player that shares the budget and the transcript, and counts from zero."""
+        shared: dict[str, Any] = {"budget": self._budget, "transcript": self._transcript}
+        return LanguageModelPlayer(self._client, self.config, listed=self._listed, replay=self._replay, **shared)
+
     @property
     def replaced_actions(self) -> ReplacedActions:
         """The number of actions replaced so far; `failed` counts forfeited actions."""

@@ -89,6 +89,10 @@ class ProgramPlayer:
         if sys.platform == "win32":
             raise PlayerError(f"player {short_repr(self.name)}: found Windows, expected Linux or macOS")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Support copying and pickling; a copy starts its own program and counts from zero."""
+        return ProgramPlayer, (self.name.removeprefix("program:"), self.config, self.seconds)
+
     @property
     def replaced_actions(self) -> ReplacedActions:
         """The number of actions replaced so far."""
