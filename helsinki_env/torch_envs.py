@@ -50,9 +50,9 @@ class OptionsTorchEnv(GameTorchEnv, Generic[ConfigT, GameT, EpisodesT]):
     ) -> None:
         super().__init__(num_envs, self.game_spec.config_or(config, num_players, **options), device, episodes, check)
 
-    def to_cpu(self, b: int) -> GameT:
+    def game(self, b: int) -> GameT:
         """Return a copy of game `b` as an object to inspect, draw or save. Raise ValueError for an invalid index."""
-        game: GameT = super().to_cpu(b)
+        game: GameT = super().game(b)
         return game
 
 

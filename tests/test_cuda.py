@@ -194,7 +194,7 @@ def test_a_card_refuses_or_counts_illegal_decisions() -> None:
     env.step(actions)
     assert int(env.illegal_actions) == 2
     assert (env.memory.states != before).any(1).sum() == 998
-    assert env.to_cpu(300).round == 1
+    assert env.game(300).round == 1
 
 
 @needs_extra

@@ -15,7 +15,14 @@ import numpy.typing as npt
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from helsinki_env import HelsinkiSeatEnv, HelsinkiSeatVectorEnv, IllegalActionError, RandomEpisodes
+from helsinki_env import (
+    HelsinkiConfig,
+    HelsinkiSeatEnv,
+    HelsinkiSeatVectorEnv,
+    IllegalActionError,
+    RandomEpisodes,
+    helsinki_v0,
+)
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
@@ -448,6 +455,98 @@ def test_an_illegal_decision_in_one_game(game: TestedGame, action: Any) -> None:
     with pytest.raises(IllegalActionError, match=r"Legal: |whole number|ids run"):
         env.step(int(np.flatnonzero(~env.action_masks())[0]) if action == "illegal" else action)
     assert env.game == before
+
+
+def test_messages_of_the_single_environment_name_the_action_and_the_remedy() -> None:
+    env = HelsinkiSeatEnv(seat=1, illegal_action="raise")
+    obs, _ = env.reset(seed=1)
+    for action in (-7, 100_000):
+        with pytest.raises(IllegalActionError, match=f"action {action}"):
+            env.step(action)
+    mask: Any = obs["action_mask"]
+    while not env.step(mask.argmax())[2]:
+        mask = env.action_masks()
+    with pytest.raises(IllegalActionError, match=r"^the game is over; deal the next one with reset\(\)$"):
+        env.step(0)
+
+
+def test_the_warning_of_an_illegal_action_points_to_the_caller() -> None:
+    env = HelsinkiSeatEnv(seat=1)
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match=r"info\['action_mask'\]") as caught:
+        env.step(-1)
+    assert caught[0].filename == __file__
+    alone = helsinki_v0.raw_env()
+    alone.reset(seed=1)
+    with pytest.warns(UserWarning, match=r"observation\['action_mask'\]") as caught:
+        alone.step(-1)
+    assert caught[0].filename == __file__
+
+
+def test_setups_with_other_numbers_of_players() -> None:
+    two, four = (HelsinkiConfig(num_players=players) for players in (2, 4))
+    spec = spec_of(two)
+    setup = spec.new_states(four, 3)
+    spec.apply_setup(setup, four)
+    env = HelsinkiSeatVectorEnv(3, num_players=2, seat=1, opponents=RandomPlayer())
+    obs, _ = env.reset(seed=1, options={"setup": setup})
+    play(env, obs, 50)
+    assert (env.get_state()["states"]["players"] == 4).all()
+    listed = HelsinkiSeatVectorEnv(3, num_players=2, seat=1, opponents=[RandomPlayer()])
+    with pytest.raises(ValueError, match="opponents: found a list of 1, expected 3"):
+        listed.reset(seed=1, options={"setup": setup})
+    setup = spec.new_states(two, 3)
+    spec.apply_setup(setup, two)
+    last = HelsinkiSeatVectorEnv(3, num_players=4, seat=3)
+    with pytest.raises(ValueError, match=r"options\['setup'\]: game 0: found 2 players, expected a seat 3"):
+        last.reset(seed=1, options={"setup": setup})
+
+
+def test_resets_are_reproducible_after_an_error_of_an_opponent() -> None:
+    def again() -> Any:
+        broken = [False]
+
+        def act(obs: Any, mask: Any, keys: Any) -> Any:
+            if broken[0]:
+                raise RuntimeError("broken")
+            return mask.argmax(axis=1)
+
+        env = HelsinkiSeatVectorEnv(4, opponents=act)
+        obs, _ = env.reset(seed=3)
+        broken[0] = True
+        with pytest.raises(RuntimeError, match="broken"):
+            play(env, obs, 50)
+        broken[0] = False
+        return env.reset()[0]
+
+    assert same(again(), again())
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_environments_from_memory_that_is_not_copied_can_be_stepped(copied: bool) -> None:
+    """Shared memory returns read-only arrays."""
+    buffers: list[pickle.PickleBuffer] = []
+    env = HelsinkiSeatVectorEnv(2, copy=copied)
+    env.reset(seed=1)
+    data = pickle.dumps(env, protocol=5, buffer_callback=buffers.append)
+    moved = pickle.loads(data, buffers=[bytes(one.raw()) for one in buffers])
+    for _ in range(5):
+        actions = env.action_masks().argmax(axis=1)
+        assert same(env.step(actions), moved.step(actions))
+    assert buffers
+    alone = helsinki_v0.raw_env()
+    alone.reset(seed=1)
+    buffers.clear()
+    data = pickle.dumps(alone, protocol=5, buffer_callback=buffers.append)
+    moved = pickle.loads(data, buffers=[bytes(one.raw()) for one in buffers])
+    moved.step(moved.last()[0]["action_mask"].argmax())
+    assert buffers
+
+
+def test_an_environment_with_a_program_as_opponent_can_be_copied() -> None:
+    env = HelsinkiSeatEnv(opponents="program:cat")
+    new = env.clone()
+    assert new._batch._opponents is not env._batch._opponents
 
 
 @pytest.mark.parametrize("action", [1.0, None, True, False, np.True_, "MOVE 1"])

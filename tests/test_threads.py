@@ -122,7 +122,10 @@ def test_who_is_interrupted_while_waiting_for_others_can_go_on() -> None:
     finally:
         signal.signal(signal.SIGUSR1, former)
     assert (counted(slices, 4096)[0] == 1).all()
+    abandoned = next(one for one in threading.enumerate() if one.name == "games-1")
     go_on.set()
+    abandoned.join(30)
+    assert not abandoned.is_alive()
     slices.close()
 
 

@@ -79,7 +79,7 @@ def test_an_illegal_decision_is_refused_or_counted(config: Any) -> None:
         env.reset(seed=1)
         actions = env.sample().clone()
         actions[1] = int((env.memory.masks[1] == 0).nonzero()[0, 0])
-        before, expected = env.memory.states.clone(), spec_of(config).why_illegal(env.to_cpu(1), int(actions[1]))
+        before, expected = env.memory.states.clone(), spec_of(config).why_illegal(env.game(1), int(actions[1]))
         if env.check:
             with pytest.raises(IllegalActionError) as problem:
                 env.step(actions)
@@ -124,12 +124,12 @@ def test_a_state_brings_the_games_back() -> None:
 def test_a_game_comes_out_as_an_object() -> None:
     env = HelsinkiTorchEnv(3, 3, device="cpu")
     with pytest.raises(ValueError, match="call reset"):
-        env.to_cpu(0)
+        env.game(0)
     env.reset(seed=9)
-    assert env.to_cpu(2) == HelsinkiGame(HelsinkiConfig(num_players=3), seed=9, stream=2)
+    assert env.game(2) == HelsinkiGame(HelsinkiConfig(num_players=3), seed=9, stream=2)
     for wrong in (3, -4, "1", True):
         with pytest.raises(ValueError, match="game: found"):
-            env.to_cpu(wrong)  # type: ignore[arg-type]  # that is the point
+            env.game(wrong)  # type: ignore[arg-type]  # that is the point
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ from helsinki_env.envs.arguments import (
     spaces,
     warn_illegal_action,
 )
-from helsinki_env.envs.buffer_pool import BufferPairPool
+from helsinki_env.envs.buffer_pool import BufferPairPool, writable_attributes
 from helsinki_env.envs.global_state import global_state_space, global_states
 
 __all__ = ["GameAECEnv", "OrderEnforced", "metadata_of"]
@@ -356,7 +356,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self.infos[agent]["illegal_action"] = why
         if not self._warned:
             self._warned = True
-            warn_illegal_action(self.config.reward)
+            warn_illegal_action(self.config.reward, "observation['action_mask']", 2)
 
     def _finish(self) -> None:
         reports = np.zeros(1, kernels.REPORT)
@@ -482,7 +482,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the state of the copy."""
-        self.__dict__.update(state)
+        self.__dict__.update(writable_attributes(state))
         self._tables = self.config.tables
         self._setup = self._setup_of(self.config)
         self._states = self._states.view(self._setup.dtype)  # must be the same dtype object

@@ -120,16 +120,17 @@ def check_illegal_action(value: object) -> IllegalActionMode:
     raise ValueError(f"illegal_action: found {value!r}, expected 'penalize' or 'raise'")
 
 
-def warn_illegal_action(reward: str) -> None:
+def warn_illegal_action(reward: str, mask: str, depth: int) -> None:
     """Warn the caller of `step` that an illegal action ended a game; called once per environment.
 
     Without the warning, it is easy to miss that a policy ignores the mask: it loses its games and does not learn.
+    `mask` says where the mask is, and `depth` is the number of calls from `step` to this one.
     """
     warnings.warn(
         f"illegal action: it ended a game with reward {PENALTIES[reward]:g}; expected one with a 1 in "
-        "info['action_mask'], the mask of the observation. Use a policy and an evaluation that apply the mask (of "
+        f"{mask}. Use a policy and an evaluation that apply the mask (of "
         "sb3_contrib for Stable-Baselines3: MaskablePPO, maskable.evaluation, maskable.callbacks), or "
         "illegal_action='raise' to make it an error. Further ones are reported as info['illegal_action'] only",
         UserWarning,
-        stacklevel=3,
+        stacklevel=2 + depth,
     )

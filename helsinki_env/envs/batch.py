@@ -34,7 +34,7 @@ from helsinki_env.envs.arguments import (
     player_range,
     spaces,
 )
-from helsinki_env.envs.buffer_pool import BufferPool
+from helsinki_env.envs.buffer_pool import BufferPool, writable_attributes
 
 _MODES = {
     AutoresetMode.NEXT_STEP: kernels.NEXT_STEP,
@@ -95,7 +95,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         self._seats = BufferPool((n,), np.int64, self.copy)
         self._rewards, self._ended = BufferPool((n,), np.float32, True), BufferPool((n,), np.bool_, True)
         self._everywhere = np.ones(n, np.bool_)
-        self._dealt = False
+        self._dealt = self._has_seed = False  # whether all games are complete, and whether there was a reset
         self._set_up(config, episodes or self.game_spec.episodes())
 
     def _set_up(self, config: Any, episodes: Any) -> None:
@@ -143,7 +143,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return kernels.Games(self._tables, self.states, self._runs, self._setup, self._drawn)
 
     def _started(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
-        self._dealt = True
+        self._dealt = self._has_seed = True
         first = self._begin(chosen)
         self._players = max(self._most_players, int(self.states["players"].max()))  # number of columns in info
         return first
@@ -189,7 +189,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     def _seeded(self, seed: Any, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         """Return the random streams of all games after the chosen games are reset."""
         runs = self._runs.copy()
-        if seed is None and self._dealt:
+        if seed is None and self._has_seed:
             runs["episode"][chosen] += np.uint64(1)
             return runs
         if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim):
@@ -307,7 +307,11 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return out
 
     def get_state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return a copy of all mutable state; `set_state` loads it."""
+        """Return a copy of the games and their random streams; `set_state` loads it.
+
+        The configuration and the options of earlier resets are not included: an environment that continues the games
+        must have the same.
+        """
         saved = {name: getattr(self, attribute) for name, attribute in self._saved.items()}
         return {name: copy_states(array) if name == "states" else array.copy() for name, array in saved.items()}
 
@@ -363,5 +367,5 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the state of the copy."""
-        self.__dict__.update(state)
+        self.__dict__.update(writable_attributes(state))
         self._tables = self.config.tables

@@ -24,6 +24,25 @@ def _unused(arrays: list[npt.NDArray[Any]], limit: int) -> tuple[npt.NDArray[Any
 _ONLY_LISTED = _unused([np.zeros(1)], 0)[1]
 
 
+def writable(value: Any) -> Any:
+    """Return an unpickled array, or arrays in lists and named tuples, with copies of those that are read-only.
+
+    Arrays that are pickled without copying them, as in shared memory, are read-only afterwards.
+    """
+    if isinstance(value, np.ndarray):
+        return value if value.flags.writeable else value.copy()
+    if isinstance(value, list):
+        return [writable(one) for one in value]
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(writable, value))
+    return value
+
+
+def writable_attributes(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the pickled attributes of an object with arrays that can be written."""
+    return {name: writable(value) for name, value in state.items()}
+
+
 class BufferPool:
     """Pool of arrays of one shape; an array is reused only when no references to it remain.
 
@@ -49,6 +68,10 @@ class BufferPool:
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for copying. Without `copies`, it includes the array that every step overwrites."""
         return self.__dict__ | {"arrays": [] if self.copies else self.arrays}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the state of the copy."""
+        self.__dict__.update(writable_attributes(state))
 
 
 class BufferPairPool:

@@ -19,7 +19,7 @@ to each of the other seats, clockwise from the learner.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import Any, Literal, Self
 
@@ -31,6 +31,7 @@ from gymnasium.vector import AutoresetMode
 from helsinki_env.data import as_integer, seed_to_uint64
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import specialize
+from helsinki_env.engine.states import States
 from helsinki_env.envs import kernels, seat_kernels
 from helsinki_env.envs.arguments import (
     PENALTIES,
@@ -194,6 +195,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
         self._seat: SeatOption = seat
         self._opponents: Opponents | None = None
         self._acting: str | None = None  # the opponent that is choosing actions
+        self._depth = 1  # number of calls from the caller's `step` to the one that may warn
         self._rules = np.zeros(1, seat_kernels.RULES)
         super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode, render_width)
         n, ids, size = self.num_envs, self._ids, self._last.shape[1]
@@ -220,6 +222,17 @@ class GameSeatVectorEnv(BaseVectorEnv):
         rules.penalty = PENALTIES[config.reward]
         if opponents is not None:
             self._use(opponents)
+
+    def _each(self, setup: Any, options: Mapping[str, Any]) -> States | None:
+        found = super()._each(setup, options)
+        if found is not None:
+            seat, players = options.get("seat", self._seat), found["players"]
+            if isinstance(seat, int | np.integer) and (players <= seat).any():
+                b = int((players <= seat).argmax())
+                raise ValueError(f"options['setup']: game {b}: found {players[b]} players, expected a seat {seat}")
+            if self._opponents is not None:
+                self._opponents.check(int(players.max()))
+        return found
 
     def _change(self, options: dict[str, Any]) -> None:
         options, before = dict(options), self._seat
@@ -266,6 +279,8 @@ class GameSeatVectorEnv(BaseVectorEnv):
             )
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
+        if self._opponents is not None:
+            self._use(self._opponents.for_players(max(self._most_players, int(self._setup["players"].max()))))
         seat_kernels.reset_seat_games(self._games(), self._seatings, self._rules, chosen)
         rules = self._rules.copy()
         rules["mode"] = kernels.DISABLED  # finished games that are not chosen stay unchanged
@@ -290,7 +305,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
                 info |= {"illegal_action": illegal, "_illegal_action": ended.copy()}
                 if not self._warned and illegal.any():
                     self._warned = True
-                    warn_illegal_action(self.config.reward)
+                    warn_illegal_action(self.config.reward, "info['action_mask']", self._depth)
         return obs, rewards, ended, np.zeros(self.num_envs, np.bool_), info
 
     def _learner_info(self, obs: Observation) -> dict[str, Any]:
@@ -440,6 +455,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         self.render_mode = check_mode(render_mode, tuple(modes))
         self.observation_space = self._batch.single_observation_space
         self.action_space = self._batch.single_action_space
+        self._batch._depth = 2
         self._ids = self._batch.action_masks().shape[1]
 
     @property
@@ -481,8 +497,12 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         number = as_integer(action)
         if number is None:
             raise IllegalActionError(f"action: found {action!r}, expected a whole number")
-        chosen = min(max(number, -1), self._ids)  # an invalid id remains invalid
         batch = self._batch
+        if batch._seatings["over"][0]:
+            raise IllegalActionError("the game is over; deal the next one with reset()")
+        if batch.illegal_action == "raise" and not (0 <= number < self._ids and batch._legal[0, number]):
+            raise IllegalActionError(batch.game_spec.why_illegal(self.game, number))
+        chosen = min(max(number, -1), self._ids)  # an invalid id remains invalid
         batch_obs, reward, terminated, _, batch_info = batch.step(np.array([chosen]))
         obs, info = self._first(batch_obs, batch_info)
         if terminated[0]:
@@ -527,7 +547,11 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         self._batch.set_opponents(opponents)
 
     def get_state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return a copy of all mutable state; `set_state` loads it."""
+        """Return a copy of the game and its random streams; `set_state` loads it.
+
+        The configuration and the options of earlier resets are not included: an environment that continues the game
+        must have the same.
+        """
         return self._batch.get_state()
 
     def set_state(self, state: dict[str, npt.NDArray[Any]]) -> tuple[Observation, dict[str, Any]]:

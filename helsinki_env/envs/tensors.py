@@ -331,7 +331,7 @@ class GameTorchEnv:
     def _check_legal(self) -> None:
         b = self._backend.first_illegal()
         if b >= 0:
-            why = self.game_spec.why_illegal(self.to_cpu(b), int(self.memory.actions[b]))
+            why = self.game_spec.why_illegal(self.game(b), int(self.memory.actions[b]))
             raise IllegalActionError(f"game {b}: {why}")
 
     @property
@@ -351,7 +351,7 @@ class GameTorchEnv:
         """Sample a legal action for each game from the softmax of logits (B, A); see `masked_sample`."""
         return masked_sample(logits, self.memory.masks, generator)
 
-    def to_cpu(self, b: int) -> Any:
+    def game(self, b: int) -> Any:
         """Return a copy of game `b` as an object to inspect, draw or save. Raise ValueError for an invalid index."""
         number = check_index(b, self.num_envs)
         if not self._dealt:
@@ -360,11 +360,11 @@ class GameTorchEnv:
         return self.game_spec.game._from_valid_state(self.game_spec.config_of(self.config, state), state)
 
     @property
-    def records(self) -> npt.NDArray[Any]:
-        """A copy of the game records, (B,), for tools."""
+    def states(self) -> npt.NDArray[Any]:
+        """A copy of the game states, records of shape (B,), for tools."""
         rows = self.memory.states.cpu().numpy().copy()
-        records: npt.NDArray[Any] = rows.view(self._dtypes["states"])[:, 0]
-        return records
+        states: npt.NDArray[Any] = rows.view(self._dtypes["states"])[:, 0]
+        return states
 
     def get_state(self) -> dict[str, Tensor]:
         """Return a copy of all mutable state, on the device; `set_state` loads it."""

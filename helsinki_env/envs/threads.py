@@ -46,7 +46,7 @@ class _Team:
 
     def _serve(self, own: int) -> None:
         rounds = 0
-        while True:
+        while not self.over:
             rounds += 1
             spin_until(self._round_of, 0, rounds, self._patience)
             self._begin[own - 1].acquire()
@@ -121,7 +121,8 @@ class ThreadPool:
         try:
             self._team.run(work)
         finally:
-            if self._team.interrupted:  # its threads are still working and will end when they finish
+            if self._team.interrupted:  # its threads are still working
+                self._team.over = True  # each ends after its work
                 self._team = None
 
     def run(self, function: Callable[[int, int], Any], size: int) -> None:

@@ -283,6 +283,6 @@ class GpuRolloutCollector:
                 first = 0 if name in _GLOBAL_ARRAYS else self.group.rank * len(rows)
                 restored[name] = whole[first : first + len(rows)].to(self.device)
             env.set_state(restored)
-        players = np.concatenate([env.records["players"] for env in self.envs])
+        players = np.concatenate([env.states["players"] for env in self.envs])
         if (self.own.cpu().numpy() >= players).any():
             raise StateError("own: found a seat that is not in the game")
