@@ -18,9 +18,10 @@ Helsinki also has `dry_roads` and `covered` ("first_game", or names of board act
 - **Observation**: `observation_string` is the position as seen by the player, in JSON; `observation_tensor` is the
   environment's observation vector, float32 (F,). Both are empty before the deal.
 - **Information state**: `information_state_string` is the list of all actions since the deal, which are public,
-  followed by the observation. With the `history` parameter, `information_state_tensor` is the observation followed by
-  the last `history` actions, oldest first. Each action is its id plus 1, divided by the number of ids; 0 means none.
-  Games between random players take fewer than 1,000 actions.
+  followed by the observation. It lacks the actions before a state from ``game.new_initial_state(text)``. With the
+  `history` parameter, `information_state_tensor` is the observation followed by the last `history` actions, oldest
+  first. Each action is its id plus 1, divided by the number of ids; 0 means none. Games between random players take
+  fewer than 1,000 actions.
 - **Positions**: `str(state)` is the whole position in JSON, and ``game.new_initial_state(text)`` continues from it.
 - **Determinization**: `resample_from_infostate(player, rng)` samples the cards that are hidden from the player.
 
@@ -212,6 +213,9 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         if self.dealt:
             self.board.step(action)
         else:
+            deals = self.get_game().max_chance_outcomes()
+            if not 0 <= action < deals:
+                raise ValueError(f"action: found deal {action}, expected 0 to {deals - 1}")
             self.board = self.board.spec.game(self.board.config, seed=self.first_seed + action)
             self.dealt = True
 

@@ -389,6 +389,27 @@ def test_a_spoilt_shard_is_named_and_stays(fresh: Path, tmp_path: Path, capsys: 
     assert contents(folder) == contents(fresh)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda card: card.clear(), "shards: found nothing, expected"),
+        (lambda card: card["shards"][0].update(files={"games-x/../other/games-0.jsonl": "0"}), r"shards\[0\].files: "),
+        (lambda card: card["shards"][0].update(files={"games-0.jsonl": 5}), "expected a SHA-256"),
+    ],
+)
+def test_a_wrong_card_is_explained(fresh: Path, tmp_path: Path, change: Any, message: str) -> None:
+    card = json.loads((fresh / "dataset.json").read_text())
+    change(card)
+    (tmp_path / "dataset.json").write_text(json.dumps(card))
+    with pytest.raises(DatasetError, match=message):
+        list(Dataset(tmp_path).records())
+
+
+def test_an_unknown_shard_is_named(fresh: Path) -> None:
+    with pytest.raises(DatasetError, match="shards: found 9, expected numbers from 0 to"):
+        list(Dataset(fresh).records([9]))
+
+
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     assert main(["dataset", "--games", "2", "--out", str(tmp_path)]) == 2

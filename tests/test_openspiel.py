@@ -219,6 +219,12 @@ def test_a_tensor_of_an_information_state_has_the_observation_and_the_last_actio
         pyspiel.load_game(f"{name}(history=-1)")
 
 
+def test_only_numbered_deals_exist() -> None:
+    game = pyspiel.load_game("helsinki(deals=5)")
+    with pytest.raises(ValueError, match="found deal 5, expected 0 to 4"):
+        game.new_initial_state().apply_action(5)
+
+
 def test_a_game_with_a_single_deal() -> None:
     seed = 2**53 + 11
     game = pyspiel.load_game(f"helsinki(deal=seed_{seed})")

@@ -40,7 +40,8 @@ class Dataset:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self.card: dict[str, Any] = read_json(self.folder / CARD, DatasetError).mapping().value
+        self._card = read_json(self.folder / CARD, DatasetError).mapping()
+        self.card: dict[str, Any] = self._card.value
 
     def batches(
         self, columns: Sequence[str] | None = None, shards: Sequence[int] | None = None
@@ -52,9 +53,9 @@ class Dataset:
             shards: indices of the shards to read, in this order; None reads all shards.
 
         Raises:
-            DatasetError: if a column is unknown, or a file is missing or has changed.
+            DatasetError: if the card is invalid, a column or shard is unknown, or a file is missing or has changed.
         """
-        known = [column["name"] for column in self.card["columns"]]
+        known = [column["name"].text("a name") for column in self._card["columns"].entries("columns")]
         names = known if columns is None else list(columns)
         if unknown := [name for name in names if name not in known]:
             raise DatasetError(f"columns: found {unknown[0]!r}, expected some of {', '.join(known)}")
@@ -70,10 +71,15 @@ class Dataset:
             yield from read_records(path)
 
     def _files(self, kind: str, shards: Sequence[int] | None) -> Iterator[Path]:
-        entries = self.card["shards"]
-        for entry in entries if shards is None else [entries[number] for number in shards]:
-            name = next(name for name in entry["files"] if name.startswith(kind))
-            if not has_file(self.folder, name, entry["files"][name]):
+        entries = self._card["shards"].entries("shards")
+        for number in range(len(entries)) if shards is None else shards:
+            if not 0 <= number < len(entries):
+                raise DatasetError(f"shards: found {number}, expected numbers from 0 to {len(entries) - 1}")
+            files = entries[number]["files"].mapping()
+            name = next((name for name in files.value if name.startswith(kind) and name == Path(name).name), None)
+            if name is None:
+                files.fail(f"the name of a file that begins with {kind}")
+            if not has_file(self.folder, name, files[name].text("a SHA-256")):
                 raise DatasetError(f"{self.folder / name}: found no file, expected it; run helsinki dataset again")
             yield self.folder / name
 

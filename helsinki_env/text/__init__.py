@@ -1,7 +1,7 @@
 """Games as text, for language models and people: rules, positions, history, legal actions, and an answer parser.
 
-Every text depends only on the configuration and the information visible to the seat. `helsinki_env` does not import
-this package.
+Every text depends only on the configuration and the information visible to the seat. `import helsinki_env` does
+not import this package.
 
     >>> from helsinki_env.engine.game import make_game
     >>> game = make_game("helsinki", seed=1)
