@@ -12,7 +12,7 @@ import pytest
 from helsinki_env.web.names import verbatim
 from helsinki_env.web.store import TableStore
 from tests.games import EACH_GAME, TestedGame
-from tests.support.browser import Player, decide_by_key, sit, until
+from tests.support.browser import Player, decide_by_key, one_by_one, sit, until
 from tests.support.sent import assert_explained, assert_nothing_hidden_was_sent
 from tests.support.server import Server, seated
 from tests.support.server import until as hear
@@ -72,6 +72,76 @@ def test_a_long_touch_explains_what_could_be_used(server: Server, browser: Any) 
     )
     player.page.wait_for_selector("#explained >> text=A space on the")
     assert player.view["number"] == number
+
+
+def test_a_long_touch_explains_without_a_context_menu(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game="helsinki", touch=True, width=390)
+    number = player.turn()["number"]
+    x, y = player.point("space 3")
+    send = (
+        "([kind, type, x, y]) => document.elementFromPoint(x, y).dispatchEvent(new window[kind](type, { bubbles: true,"
+        " cancelable: true, clientX: x, clientY: y, pointerType: 'touch', detail: 1 }))"
+    )
+    player.page.evaluate(send, ["PointerEvent", "pointerdown", x, y])
+    player.page.wait_for_selector("#explained >> text=A space on the")
+    player.page.evaluate(send, ["PointerEvent", "pointerup", x, y])
+    player.page.evaluate(send, ["PointerEvent", "click", x, y])
+    player.page.wait_for_timeout(300)
+    assert player.view["number"] == number
+    player.page.evaluate(send, ["PointerEvent", "pointerdown", x, y])
+    player.page.evaluate(send, ["PointerEvent", "pointerup", x, y])
+    player.page.evaluate(send, ["PointerEvent", "click", x, y])
+    player.wait(lambda view: view["number"] > number)
+    assert player.wrong == []
+
+
+def test_keys_with_single_characters_can_be_switched_off(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game="helsinki")
+    view = player.turn()
+    key = player.key_of(one_by_one(view)[0])
+    player.page.uncheck("#shortcuts")
+    player.page.focus("#picture")
+    player.press(key, "?")
+    player.page.reload()
+    player.turn()
+    player.press(key)
+    player.page.wait_for_timeout(300)
+    assert player.view["number"] == view["number"]
+    assert not player.page.is_visible("#rules")
+    player.page.check("#shortcuts")
+    player.page.focus("#picture")
+    player.press(key)
+    player.wait(lambda new: new["number"] > view["number"])
+
+
+def test_keys_do_nothing_behind_an_open_window(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game="helsinki")
+    view = player.turn()
+    player.page.evaluate("document.querySelector('#invitation').showModal()")
+    player.press(player.key_of(one_by_one(view)[0]))
+    player.page.wait_for_timeout(300)
+    assert player.view["number"] == view["number"]
+
+
+def test_a_menu_of_actions_gives_the_focus_back(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game="helsinki")
+    player.turn()
+    player.page.evaluate("document.querySelector('#menu').append(document.createElement('button'))")
+    player.page.evaluate("document.querySelector('#menu').hidden = false")
+    player.page.focus("#menu button")
+    player.press("Escape")
+    assert player.page.evaluate("document.activeElement.id") == "picture"
+
+
+def test_an_invalid_field_in_closed_details_is_shown(server: Server, browser: Any) -> None:
+    page = browser.new_page()
+    page.goto(server.address)
+    page.click("summary >> text=Clock")
+    page.fill("#minutes", "0.5")
+    page.click("summary >> text=Clock")
+    page.wait_for_selector("#minutes", state="hidden")
+    page.click("button >> text=Start")
+    page.wait_for_selector("#minutes", state="visible")
 
 
 def test_the_rules_open_on_the_first_visit_and_by_a_key(server: Server, browser: Any) -> None:

@@ -147,13 +147,15 @@ class _Animations:
 
     async def of(self, saved: SavedGame) -> bytes:
         """Return the data of a game or position as JSON."""
-        async with self._drawing:
-            if saved.name not in self._cache:
-                self._cache[saved.name] = await asyncio.to_thread(_page_data, saved)
-            self._cache.move_to_end(saved.name)
-            while len(self._cache) > _MAX_ANIMATIONS:
-                self._cache.popitem(last=False)
-            return self._cache[saved.name]
+        if saved.name not in self._cache:
+            async with self._drawing:
+                if saved.name not in self._cache:
+                    self._cache[saved.name] = await asyncio.to_thread(_page_data, saved)
+                while len(self._cache) > _MAX_ANIMATIONS:
+                    self._cache.popitem(last=False)
+        data = self._cache[saved.name]
+        self._cache.move_to_end(saved.name)
+        return data
 
 
 def _page_data(saved: SavedGame) -> bytes:

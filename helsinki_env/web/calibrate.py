@@ -118,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given.write:
         path = Path(__file__).with_name("level_ratings.json")
         data = json.loads(path.read_text(encoding="utf-8"))
-        command = f"python -m helsinki_env.web.calibrate {given.game} --games {given.games} --write"
+        command = f"python -m helsinki_env.web.calibrate {given.game} --games {given.games} --out FOLDER --write"
         data[given.game] = {"command": command, "seed": _SEED, "players": 2, "levels": levels}
         _write(path, json.dumps(data, indent=1))
     return 0

@@ -16,9 +16,10 @@ import numpy as np
 
 from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.registry import make_player
-from helsinki_env.engine.spec import config_to_dict, game_names, spec_by_name
+from helsinki_env.engine.spec import config_to_dict, spec_by_name
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.web.reasons import reasons
+from helsinki_env.web.setups import browser_games
 
 _SEED = 100
 _REGRET = 0.12
@@ -58,9 +59,8 @@ def find_puzzles(name: str, count: int) -> list[dict[str, Any]]:
 def main(count: int = 12) -> int:
     """Generate the puzzles and return the exit status."""
     lines = []
-    for name in sorted(game_names(), reverse=True):
-        if spec_by_name(name).list_ui_actions is not None:
-            lines += [json.dumps(one, separators=(",", ":")) for one in find_puzzles(name, count)]
+    for spec in browser_games():
+        lines += [json.dumps(one, separators=(",", ":")) for one in find_puzzles(spec.name, count)]
     with atomic_write(Path(__file__).with_name("puzzles.json")) as file:
         file.write(("[\n" + ",\n".join(lines) + "\n]\n").encode())
     return 0

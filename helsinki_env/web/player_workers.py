@@ -141,7 +141,12 @@ class PlayerPool:
                         await self._became_idle.wait()
         if self._closed:
             raise PlayerFailedError("no player can be called: the server is shutting down")
-        return self._idle.pop() if self._idle else self._new()
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.process.is_alive():
+                return worker
+            self._end(worker)
+        return self._new()
 
     async def decide(self, config: Any, player: str, question: tuple[Any, Any, Any]) -> int:
         """Return a player's action for the inputs of `GameTable.question`. Canceling the call stops the player."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.data import choices_text, short_repr
-from helsinki_env.engine.spec import GameSpec, config_from_dict, default_spec, game_names, spec_by_name, spec_of
+from helsinki_env.engine.spec import GameSpec, config_from_dict, default_spec, spec_by_name, spec_of
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.boards import Boards
@@ -48,7 +48,14 @@ from helsinki_env.web.requests import (
 )
 from helsinki_env.web.security import TOKEN_REMEDY, AccessMiddleware
 from helsinki_env.web.sessions import PageConnection, TableSessions
-from helsinki_env.web.setups import browser_game, chosen_options, levels_of, offered_options, offered_players
+from helsinki_env.web.setups import (
+    browser_game,
+    browser_games,
+    chosen_options,
+    levels_of,
+    offered_options,
+    offered_players,
+)
 from helsinki_env.web.store import StoreError, TableEntry, TableStore, finished_tables
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 from helsinki_env.web.tournament_routes import add_tournaments
@@ -120,13 +127,12 @@ def create_app(settings: ServerSettings) -> Any:
 
 def _warm_up() -> None:
     """Load every game (take one action and list its component files), so that the first requests are fast."""
-    for spec in map(spec_by_name, game_names()):
-        if spec.list_ui_actions is not None:
-            offered_options(spec)
-            table = _example_table(spec, 0)
-            table.question()
-            picture(table, 0)
-            table.decide(0, choices(table.game)[0]["id"], "")
+    for spec in browser_games():
+        offered_options(spec)
+        table = _example_table(spec, 0)
+        table.question()
+        picture(table, 0)
+        table.decide(0, choices(table.game)[0]["id"], "")
 
 
 def _add_error_handlers(app: FastAPI) -> None:
@@ -194,9 +200,7 @@ def _add_tables(
     @app.get("/api/games")
     async def games() -> list[dict[str, Any]]:
         """Return the games and their table options."""
-        specs = sorted(map(spec_by_name, game_names()), key=lambda spec: not spec.is_default)  # the default game first
-        played = [spec for spec in specs if spec.list_ui_actions]
-        return await asyncio.to_thread(lambda: [_game_data(spec, settings, own) for spec in played])
+        return await asyncio.to_thread(lambda: [_game_data(spec, settings, own) for spec in browser_games()])
 
     @app.get("/api/games/{name}/rules")
     async def rules(name: str) -> list[dict[str, str]]:

@@ -576,7 +576,8 @@ class TableSessions:
         if page is not None:
             session.leave(page)
         if not session.pages:
-            self._open.pop(session.table.name, None)
+            if self._open.get(session.table.name) is session:  # another one may have opened while this page closed
+                del self._open[session.table.name]
             await session.close()
 
     async def remove(self, name: str) -> None:

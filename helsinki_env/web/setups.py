@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from helsinki_env.data import Node, choices_text, short_repr
 from helsinki_env.engine.configuration import ConfigError
-from helsinki_env.engine.spec import GameSpec, default_spec, spec_by_name
+from helsinki_env.engine.spec import GameSpec, default_spec, game_names, spec_by_name
 from helsinki_env.utils.yaml_files import list_yaml
 
 _COMPONENTS = "components"
@@ -36,6 +36,12 @@ def levels_of(spec: GameSpec) -> tuple[Level, ...]:
 def offered_players(spec: GameSpec, more: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the players to offer: the players of the levels, players for any game, and `more`."""
     return tuple(dict.fromkeys((*(level.player for level in levels_of(spec)), *_OTHER_PLAYERS, *more)))
+
+
+def browser_games() -> list[GameSpec]:
+    """Return the games that can be played in a browser, with the default game first."""
+    specs = [spec for spec in map(spec_by_name, game_names()) if spec.list_ui_actions is not None]
+    return sorted(specs, key=lambda spec: not spec.is_default)
 
 
 def browser_game(name: str) -> GameSpec:

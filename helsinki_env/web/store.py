@@ -71,8 +71,8 @@ CREATE TABLE tournament_games (
 ) STRICT, WITHOUT ROWID;
 """,
     """
-ALTER TABLE tables ADD COLUMN looked REAL;  -- the table's latest change when it was last seen whether its game is over
-ALTER TABLE tables ADD COLUMN over INTEGER NOT NULL DEFAULT 0;  -- whether it was
+ALTER TABLE tables ADD COLUMN looked REAL;  -- the table's latest change when `over` was computed
+ALTER TABLE tables ADD COLUMN over INTEGER NOT NULL DEFAULT 0;  -- whether the game is over
 """,
     """
 CREATE TABLE exercises (  -- positions in which a better action was missed

@@ -1,8 +1,8 @@
 """Views of a table for a browser (observable state, legal actions and public log), and their encoding.
 
-A view is built only from the seat's own observation and the log. It never contains another player's hand, the order of
-the draw pile, the random state or the seed. Pages receive either a full view or the difference from their previous
-view.
+A view is built only from the seat's own observation and the log. It contains no hand of another player (unless the page
+plays no seat and shows all cards), and never the order of the draw pile, the random state or the seed. Pages receive
+either a full view or the difference from their previous view.
 """
 
 from __future__ import annotations

@@ -34,7 +34,6 @@ export class Viewer {
   #number = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} During playback. */
   #clock;
-  #closing = new AbortController();
   #scene = make("div", { class: "scene", tabindex: "0", role: "group", "aria-label": t("Picture of the table") });
   #slider = make("input", { type: "range", min: "0", step: "1", "aria-label": t("Action") });
   #where = make("span", { class: "where" });
@@ -75,7 +74,7 @@ export class Viewer {
         make("div", { class: "told" }, this.#costly, this.#all()),
       ),
     );
-    document.addEventListener("keydown", (event) => this.#key(event), { signal: this.#closing.signal });
+    document.addEventListener("keydown", (event) => this.#key(event));
     this.showEvaluation(film.judgement);
     this.show(0);
   }
@@ -131,12 +130,6 @@ export class Viewer {
     this.#plot(judgement !== null);
     this.#say();
     this.#stand();
-  }
-
-  /** Stop the playback and ignore keys. Call this before the contents of the root are replaced. */
-  close() {
-    this.#pause();
-    this.#closing.abort();
   }
 
   #controls() {

@@ -65,7 +65,11 @@ export class Advice {
   /** @param {Opinion | {type: "not_evaluated", number: number, message: string}} message */
   heard(message) {
     if (message.number !== this.#asked || !this.#view) return;
-    if (message.type === "not_evaluated") return this.#say(message.message);
+    if (message.type === "not_evaluated") {
+      this.#say(message.message);
+      if (this.#deeper) this.place.append(this.#offer());
+      return;
+    }
     if (message.deeper !== this.#deeper) return; // another number of simulations has been requested since
     const focused = this.place.contains(document.activeElement);
     const offer = this.#offer();

@@ -161,7 +161,10 @@ text.addEventListener("input", () => {
   large = null;
   file.value = "";
 });
-file.addEventListener("change", () => file.files?.[0] && take(file.files[0]));
+file.addEventListener("change", () => {
+  if (file.files?.[0]) take(file.files[0]).catch(complain);
+  file.value = ""; // choosing the same file again, after a correction, is a change then
+});
 form.addEventListener("dragover", (event) => {
   event.preventDefault();
   form.classList.add("over");
@@ -171,6 +174,6 @@ form.addEventListener("drop", (event) => {
   event.preventDefault();
   form.classList.remove("over");
   const dropped = event.dataTransfer?.files[0];
-  if (dropped) take(dropped);
+  if (dropped) take(dropped).catch(complain);
 });
 showSavedRecords().catch(complain);

@@ -14,13 +14,12 @@ const COMMON = [
 ];
 
 /**
- * Return the bounding box of several boxes, or null if there are none.
+ * Return the bounding box of several boxes: left, top, width and height.
  *
- * @param {Box[]} boxes
- * @returns {Box | null}
+ * @param {Box[]} boxes  at least one
+ * @returns {Box}
  */
-function around(boxes) {
-  if (!boxes.length) return null;
+export function boundsOf(boxes) {
   const [left, top] = [0, 1].map((axis) => Math.min(...boxes.map((box) => box[axis])));
   const [right, bottom] = [0, 1].map((axis) => Math.max(...boxes.map((box) => box[axis] + box[axis + 2])));
   return [left, top, right - left, bottom - top];
@@ -32,7 +31,10 @@ function around(boxes) {
  * @param {View} view
  * @param {RegExp} names
  */
-const boxOf = (view, names) => around(Object.entries(view.spots).flatMap(([name, box]) => (names.test(name) ? [box] : [])));
+function boxOf(view, names) {
+  const boxes = Object.entries(view.spots).flatMap(([name, box]) => (names.test(name) ? [box] : []));
+  return boxes.length ? boundsOf(boxes) : null;
+}
 
 /**
  * Return the box that an area shows, or null for the whole table.

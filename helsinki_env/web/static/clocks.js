@@ -13,7 +13,7 @@ const LOW = 30;
  *
  * @param {number} seconds
  */
-export function clockText(seconds) {
+function clockText(seconds) {
   const whole = Math.max(0, Math.ceil(seconds));
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }

@@ -144,7 +144,8 @@ export class Connection {
     if (message.type === "done") return this.#confirm(message.once);
     this.#refused ||= message.type === "refused";
     if (message.type === "refused" || message.type === "error") this.#forget();
-    const back = !this.there && message.type === "table";
+    const shows = message.type === "table" || (message.type === "practice" && !message.exercise);
+    const back = !this.there && shows;
     if (back) this.there = true;
     if (this.#refused) this.there = false;
     if (back) this.does.changed(true);

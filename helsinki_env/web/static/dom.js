@@ -105,6 +105,9 @@ export function whenSent(form, does) {
     const { target } = event;
     if (isSecondClick(event) && target instanceof HTMLButtonElement && target.type === "submit") event.preventDefault();
   });
+  // A browser cannot focus an invalid field in closed details, and would then not say why nothing is sent.
+  const open = (/** @type {Event} */ { target }) => target instanceof Element && target.closest("details")?.setAttribute("open", "");
+  form.addEventListener("invalid", open, true);
 }
 
 /**

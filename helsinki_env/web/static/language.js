@@ -17,7 +17,7 @@ const FIELDS = ["words", "said", "wins", "label", "note", "help", "why", "hint",
 
 const wanted = [recall("language", ""), ...navigator.languages].map((one) => one.slice(0, 2).toLowerCase());
 
-/** The code of the language: the chosen one, or the first language of the browser that there is. */
+/** The code of the language: the chosen one, or the first of the browser's languages that the page has. */
 export const language = wanted.find((one) => one in LANGUAGES) ?? "en";
 /** The language with the browser's region, for numbers and dates. */
 export const locale = navigator.languages.find((one) => one.toLowerCase().startsWith(language)) ?? language;

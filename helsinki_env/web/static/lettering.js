@@ -22,7 +22,7 @@ const PHASE = /^(?!(NORTH|EAST|SOUTH|WEST)$)[A-Z_]{3,}$/;
  * @param {string} text
  * @param {View} view
  */
-export const withNames = (text, view) => text.replace(/\b[Pp]layer (\d)/g, (found, seat) => view.seats[Number(seat)]?.name ?? found);
+const withNames = (text, view) => text.replace(/\b[Pp]layer (\d)/g, (found, seat) => view.seats[Number(seat)]?.name ?? found);
 
 /**
  * Remove the names of all parts, because the picture is one image for screen readers.

@@ -65,7 +65,7 @@ export class Practice {
   /** @param {State} state */
   #none({ kind, total, left }) {
     const waits = left ? t(`${counted(left, "finished game")} to examine …`) : "";
-    const planned = total ? t(`${counted(total, "position")} will come again later.`) : t("Finish a game: positions in which you missed a better action are asked here.");
+    const planned = total ? t(`${counted(total, "position")} will come again later.`) : t("Finish a game: positions in which you missed a better action appear here.");
     const links = [make("a", { href: "/", class: "button" }, t("Start page"))];
     if (kind !== "puzzles") links.push(make("a", { href: "/puzzles", class: "button" }, t("Puzzles")));
     this.box.replaceChildren(
@@ -83,7 +83,7 @@ export class Practice {
     const lines = [good && regret < 0.001 ? t("It is the best action.") : t(`The best action: ${words} (${lossOf(win)} to win).`), why];
     if (!same && played && this.#state?.kind === "practice") lines.push(t(`In the game you chose: ${played}.`));
     if (same && !good) lines.push(t("It is what you chose in the game."));
-    if (days) lines.push(t(`It comes again ${later(days)}.`));
+    if (days) lines.push(t(`It will be repeated ${later(days)}.`));
     this.box.className = `lesson sheet ${good ? "good" : "bad"}`;
     const next = this.#next(t("Next position"));
     this.box.replaceChildren(
@@ -108,7 +108,7 @@ export async function showPracticeCard(section) {
       : t(`${counted(due, "position")} from your games are due.`)
     : total
       ? t("No position is due now.")
-      : t("Positions in which you missed a better action are asked again, at growing intervals.");
+      : t("Positions in which you missed a better action are repeated at increasing intervals.");
   const examined = left ? ` ${t(`${counted(left, "finished game")} to examine.`)}` : "";
   section.replaceChildren(
     make("h2", { id: "practice-title" }, t("Practice")),

@@ -1,5 +1,6 @@
 /** The picture of the table, with clickable spots and the tile being placed as an overlay. */
 
+import { boundsOf } from "./areas.js";
 import { makeSvg } from "./dom.js";
 import { t } from "./language.js";
 import { TOKENS, rewrite } from "./lettering.js";
@@ -178,8 +179,8 @@ export class Stage {
     const boxes = (meant?.covers ?? []).flatMap((name) => (this.#view?.spots[name] ? [this.#view.spots[name]] : []));
     if (!meant?.wins?.length || !boxes.length) return;
     const words = meant.wins.join(", ");
-    const [left, top] = [0, 1].map((axis) => Math.min(...boxes.map((box) => box[axis])));
-    const [right, bottom] = [0, 1].map((axis) => Math.max(...boxes.map((box) => box[axis] + box[axis + 2])));
+    const [left, top, wide, high] = boundsOf(boxes);
+    const [right, bottom] = [left + wide, top + high];
     const [width, height] = [11 * words.length + 20, 30];
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
     /** @type {[number, number][]} The middle of the label. */
@@ -279,7 +280,7 @@ export class Stage {
     for (const spot of /** @type {NodeListOf<SVGGElement>} */ (this.#spots.querySelectorAll(".spot"))) {
       const counts = (spot.dataset.ids ?? "").split(" ").map((id) => times(Number(id)));
       if (counts.includes(null)) continue;
-      const count = counts.reduce((sum, one) => Number(sum) + Number(one), 0) ?? 0;
+      const count = counts.reduce((/** @type {number} */ sum, one) => sum + Number(one), 0);
       spot.classList.toggle("picked", count > 0);
       spot.dataset.pick = "";
       const mark = /** @type {SVGTextElement} */ (spot.querySelector("text.mark"));

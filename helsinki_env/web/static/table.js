@@ -4,11 +4,11 @@ import { ask, key } from "./access.js";
 import { Advice } from "./advice.js";
 import { Again } from "./again.js";
 import { analyzeButton } from "./apart.js";
-import { areaOf, belowArea, showAreas } from "./areas.js";
+import { areaOf, belowArea, boundsOf, showAreas } from "./areas.js";
 import { Choices } from "./choices.js";
 import { Clocks } from "./clocks.js";
 import { Connection } from "./connection.js";
-import { button, byId, goTo, isSecondClick, make, makeSvg, once } from "./dom.js";
+import { button, byId, complain, goTo, isSecondClick, make, makeSvg, once } from "./dom.js";
 import { offerLinks } from "./invite.js";
 import { KEEPS_NOTHING, keep, keeps, knows, recall } from "./kept.js";
 import { Help, nextSpot, spotAt } from "./help.js";
@@ -41,6 +41,10 @@ const TOGETHER = ["TAKE", "PAY", "ROOF", "DISCARD"];
 /** Milliseconds after which the page shows that a message is unconfirmed. */
 const PATIENCE = 300;
 
+/** Milliseconds of a long touch, and the movement in pixels that ends it. */
+const HOLD = 600;
+const DRIFT = 8;
+
 const isNarrow = () => globalThis.matchMedia?.("(max-width: 900px)").matches ?? innerWidth <= 900;
 
 /** @type {View | null} */
@@ -49,6 +53,10 @@ let view = null;
 let sent = -1;
 /** Whether the last pointer was not a mouse. If so, the first touch selects and the second touch confirms. */
 let touching = false;
+/** @type {ReturnType<typeof setTimeout> | undefined} Runs during a touch. */
+let holding;
+/** Whether the last touch was long, so that its click is ignored. */
+let longTouch = false;
 /** The time at which the player started computing, on this page's clock. */
 let began = 0;
 /** Whether the connection was lost, so that the table may have another position after the same number of actions. */
@@ -130,17 +138,13 @@ const help = new Help(
 /** @type {string | null} The spot that the arrow keys have reached. */
 let cursor = null;
 const confirms = /** @type {HTMLInputElement} */ (byId("confirm"));
+const shortcuts = /** @type {HTMLInputElement} */ (byId("shortcuts"));
 const pace = /** @type {HTMLSelectElement} */ (byId("pace"));
 const sendPace = () => connection.send({ type: "pace", milliseconds: Number(pace.value) });
 const name = decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
 const practice = new Practice(
   name,
-  (message) => {
-    // Another exercise may have the same number of actions.
-    stale = true;
-    view = null;
-    connection.send(message);
-  },
+  (message) => connection.send(message),
   ({ best }) => {
     sent = -1;
     const decision = view?.decisions.find((one) => one.id === best) ?? null;
@@ -240,7 +244,12 @@ function heard(from) {
     lesson.heard(message);
     return void (view && offer(view));
   }
-  if (message.type === "practice") return practice.heard(message);
+  if (message.type === "practice") {
+    // Another exercise may have the same number of actions.
+    stale = true;
+    view = null;
+    return practice.heard(message);
+  }
   if (message.type === "graded") return practice.graded(message);
   if (message.type === "taught") return teaching.heard(message);
   if (message.type === "rules") return help.showRules(message.sections);
@@ -392,7 +401,7 @@ function nextGames(now) {
         const { table } = await ask("POST", `/api/tables/${now.table}/again`, { swap });
         await goTo(`/tables/${table}`);
       } catch (problem) {
-        complain(problem instanceof Error ? problem.message : String(problem));
+        complain(problem);
       }
     });
   const fresh = make("a", { href: "/" }, t("New game"));
@@ -557,6 +566,13 @@ function explain(x, y, event, reason = "") {
   else help.hide();
 }
 
+/** @param {MouseEvent} event  Explain the spot under a long touch, and ignore the click that may follow. */
+function hold(event) {
+  clearTimeout(holding);
+  if (!longTouch) stage.locate(event, (x, y, at) => explain(x, y, at));
+  longTouch = true;
+}
+
 /** @param {Direction} direction  Explain the next part of the picture in a direction. */
 function browse(direction) {
   if (!view) return;
@@ -580,9 +596,7 @@ function showPlacing() {
   const any = placing.places[0];
   const boxes = any?.covers.flatMap((name) => (view?.spots[name] ? [view.spots[name]] : [])) ?? [];
   if (!any || !boxes.length) return held.replaceChildren();
-  const [left, top] = [0, 1].map((axis) => Math.min(...boxes.map((box) => box[axis])));
-  const [right, bottom] = [0, 1].map((axis) => Math.max(...boxes.map((box) => box[axis] + box[axis + 2])));
-  held.setAttribute("viewBox", `${left} ${top} ${right - left} ${bottom - top}`);
+  held.setAttribute("viewBox", boundsOf(boxes).join(" "));
   held.replaceChildren(
     ...boxes.map(([x, y, width, height], i) => {
       const kind = any.covers[i] === any.marked ? "marked" : "";
@@ -631,13 +645,9 @@ function openMenu(decisions, x, y) {
 }
 
 function closeMenu() {
+  const focused = byId("menu").contains(document.activeElement);
   byId("menu").hidden = true;
-}
-
-/** @param {string} text  error message; empty: hide it */
-function complain(text) {
-  byId("error").hidden = !text;
-  byId("error").textContent = t(text);
+  if (focused) byId("picture").focus({ preventScroll: true });
 }
 
 // keys, buttons and settings
@@ -646,14 +656,15 @@ function complain(text) {
 function pressed(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (target.matches("select, textarea, input:not([type=checkbox])") || event.altKey) return;
+  if (document.querySelector("dialog[open]")) return;
   const key = keyOf(event);
   if (event.repeat && !(key in ARROWS)) return key === "Enter" && event.preventDefault(); // ignore keys that are held down
   if (event.ctrlKey || event.metaKey) {
     if (key === "z") undoLast();
     return;
   }
+  if (event.key.length === 1 && !shortcuts.checked) return;
   if (event.key === "?") return help.open();
-  if (byId("rules").hasAttribute("open")) return;
   if (key === "Escape") {
     closeMenu();
     help.hide();
@@ -713,12 +724,14 @@ function steer(how) {
  * Elements that ignore the second click of a double click, because a different element may then be under the pointer.
  * Items of a selection are harmless: they send nothing.
  */
-const ONCE = ".choice:not([aria-pressed]), .spot:not([data-pick]), #armed button, #here, #settle, #undo, #turn button, #log button, #player button, #curtain button";
+const ONCE = ".choice:not([aria-pressed]), .spot:not([data-pick]), #armed button, #here, #settle, #undo, #turn button, #log button, #player button, #curtain button, #lesson button";
 
 document.addEventListener("click", (event) => {
   const target = /** @type {Element} */ (event.target);
   const placed = !touching && placing.active && target.closest("#picture");
-  if (!isSecondClick(event) || !(placed || target.closest(ONCE))) return;
+  const ignored = longTouch && event.detail > 0 && target.closest("#picture");
+  longTouch = false;
+  if (!ignored && (!isSecondClick(event) || !(placed || target.closest(ONCE)))) return;
   event.preventDefault();
   event.stopPropagation();
 }, true);
@@ -741,6 +754,8 @@ narrow?.addEventListener("change", arrange);
 arrange();
 confirms.checked = recall("confirm", "yes") === "yes";
 confirms.addEventListener("change", () => keep("confirm", confirms.checked ? "yes" : "no"));
+shortcuts.checked = recall("shortcuts", "yes") === "yes";
+shortcuts.addEventListener("change", () => keep("shortcuts", shortcuts.checked ? "yes" : "no"));
 pace.value = recall("pace", "400");
 pace.addEventListener("change", () => {
   keep("pace", pace.value);
@@ -749,11 +764,19 @@ pace.addEventListener("change", () => {
 byId("picture").addEventListener("click", (event) => {
   if (/** @type {Element} */ (event.target).closest(".below")) choose("own");
 });
+// A long touch explains the spot instead of using it. Not all browsers send "contextmenu" for it.
+byId("picture").addEventListener("pointerdown", (event) => {
+  longTouch = false;
+  if (event.pointerType !== "mouse") holding = setTimeout(() => hold(event), HOLD);
+});
+byId("picture").addEventListener("pointermove", (event) => {
+  if (event.pointerType !== "mouse" && Math.hypot(event.movementX, event.movementY) > DRIFT) clearTimeout(holding);
+});
+for (const end of ["pointerup", "pointercancel"]) byId("picture").addEventListener(end, () => clearTimeout(holding));
 byId("picture").addEventListener("contextmenu", (event) => {
-  // A long touch explains the spot instead of using it.
   if (!touching || !view) return;
   event.preventDefault();
-  stage.locate(event, (x, y, at) => explain(x, y, at));
+  hold(event);
 });
 offerLinks(name, complain);
 byId("unkept").hidden = keeps;
