@@ -452,6 +452,42 @@ def test_a_table_with_the_seat_of_a_client_can_be_deleted(tmp_path: Path) -> Non
     asyncio.run(deleted())
 
 
+def test_a_late_disconnect_leaves_a_new_session_registered(tmp_path: Path) -> None:
+    async def left() -> None:
+        server = InProcess(tmp_path)
+        async with server.client() as client:
+            name = (await new_table(client, "you", "greedy"))[0]["seat"].partition(".")[0]
+            earlier = server.sessions.open(name)
+            await server.sessions.leave(earlier, None)
+            later = server.sessions.open(name)
+            later.join(PageConnection(lambda _: None, ()))
+            await server.sessions.leave(earlier, None)
+            assert server.sessions.open(name) is later
+
+    asyncio.run(left())
+
+
+def test_a_player_of_the_other_game_only_is_rejected_by_new_table(tmp_path: Path) -> None:
+    async def rejected() -> None:
+        server = InProcess(tmp_path)
+        server.tools = TableTools(server.sessions, server.pool, "http://localhost:1", players=("net:two_players",))
+        async with server.client() as client:
+            await new_table(client, "you", "net:two_players", game="helsinki")
+            message = await error(client, "new_table", players=["you", "net:two_players"], game="copenhagen")
+            assert message.startswith("players: net:two_players cannot be created: net:two_players: ")
+            assert len(list(server.store.all())) == 1
+
+    asyncio.run(rejected())
+
+
+def test_a_player_must_exist_in_one_of_the_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["mcp", "--data", str(tmp_path), "--host", "192.0.2.1", "--players"]
+    assert main([*words, "nobody"]) == 2
+    assert "nobody" in capsys.readouterr().err
+    assert main([*words, "forced:two_points:greedy"]) == 2
+    assert "cannot listen" in capsys.readouterr().err  # the player was accepted
+
+
 @pytest.mark.thorough
 def test_a_rated_table_has_no_evaluations(tmp_path: Path) -> None:
     async def asked() -> None:

@@ -21,10 +21,12 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from helsinki_env.cli.main import main
 from helsinki_env.engine.determinization import determinize
+from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.web.names import verbatim
 from helsinki_env.web.security import REQUEST_TIMEOUT
 from helsinki_env.web.sessions import MAX_PAGES
+from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import GameTable
 from helsinki_env.web.views import applied, change_between, choices, encode_message, picture, table_view
 from helsinki_env.web.websocket import MAX_UNSENT
@@ -263,6 +265,20 @@ def test_there_are_two_to_four_seats(players: str, tmp_path: Path, capsys: pytes
     assert main(["play", "--players", players, "--data", str(tmp_path / "tables")]) == 2
     assert f"number of --players: found {players.count(',') + 1}, expected 2, 3 or 4" in capsys.readouterr().err
     assert not (tmp_path / "tables").exists()
+
+
+def test_an_option_of_the_game_starts_a_game(tmp_path: Path) -> None:
+    with serving(tmp_path, "--game", "copenhagen", "--seed", "5") as running:
+        name = running.page.rpartition("/")[2]
+        store = TableStore(tmp_path)
+        table = store.load(name)
+        store.close()
+    assert spec_of(table.config).name == "copenhagen"
+    assert table.seed == 5
+    assert [(chair.player, chair.name) for chair in table.chairs] == [
+        ("human", "Player 1"),
+        ("heuristic", "heuristic"),
+    ]
 
 
 # -- hidden information ---------------------------------------------------------------------------------------

@@ -58,12 +58,14 @@ class Agreement:
     """Agreement between an exported model and PyTorch.
 
     Attributes:
+        game: name of the game.
         decisions: number of positions compared, all with more than one legal action.
         differ: number of positions in which the model prefers an action that PyTorch rates lower by `TIE` or more.
         ties: number of other positions in which the preferred actions differ but are equally good up to rounding.
         largest: largest difference between the two log-probabilities of an action.
     """
 
+    game: str
     decisions: int
     differ: int
     ties: int
@@ -214,7 +216,7 @@ def _compare(
         decisions += len(inputs)
         if progress is not None:
             progress(len(inputs))
-    return Agreement(decisions, differ, ties, largest)
+    return Agreement(spec_of(config).name, decisions, differ, ties, largest)
 
 
 def _best(log_probs: FloatArray, first: Int64Array) -> Int64Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import wraps
@@ -118,6 +119,11 @@ GameVariant = Annotated[GameOptions, tyro.conf.arg(name="")]
 AS_PUBLISHED = GameOptions()
 
 
+def game_option(name: str) -> list[str]:
+    """Return the words of a command line that choose a game; empty for the default game."""
+    return [] if name == default_spec().name else ["--game", name]
+
+
 def read_list(text: str) -> list[str]:
     """Return the values of a comma-separated option."""
     return [value.strip() for value in text.split(",") if value.strip()]
@@ -126,7 +132,7 @@ def read_list(text: str) -> list[str]:
 def read_integers(text: str, option: str) -> list[int]:
     """Return the integers of a comma-separated option; raise UserError if one is invalid or the list is empty."""
     values = read_list(text)
-    if not values or not all(value.isascii() and value.lstrip("-").isdigit() for value in values):
+    if not values or not all(re.fullmatch(r"-?[0-9]{1,18}", value) for value in values):
         raise UserError(f"{option}: found {shorten(text)!r}, expected whole numbers, separated by commas")
     low, high = _INTEGER_RANGES[option.removeprefix("--").replace("-", "_")]
     return [Node(int(value), UserError, option).integer(low, high) for value in values]

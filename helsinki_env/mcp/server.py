@@ -74,7 +74,7 @@ def create_protocol_app(
     Clients must send `token`; if it is empty, the protocol is not served over HTTP. Pages must send `page_token`, which
     is empty on loopback. Raises StoreError if the database in `data` cannot be used.
     """
-    guarded = create_app(ServerSettings(data, page_token, players))
+    guarded = create_app(ServerSettings(data, page_token, players, address if page_token else ""))
     pages: FastAPI = guarded.app
     tools = TableTools(pages.state.sessions, pages.state.pool, address, page_token, players)
     server = protocol_server(lambda: tools)

@@ -13,17 +13,17 @@ import numpy as np
 from helsinki_env.agents.analysis import analysis_inputs, summarize_evaluations
 from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation
 from helsinki_env.data import Node, choices_text, short_repr
-from helsinki_env.engine.spec import GameSpec, config_from_dict, game_names, spec_by_name
+from helsinki_env.engine.spec import GameSpec, config_from_dict
 from helsinki_env.mcp.seats import ClientSeat, ClientSeats, ToolError, seat_code
 from helsinki_env.records import Record, replay_steps
 from helsinki_env.text import legal_actions, legal_text, parse_action, position_text, rules
 from helsinki_env.utils.markdown import printable
 from helsinki_env.web.evaluation import SIMULATIONS, evaluation_data
-from helsinki_env.web.player_workers import PlayerPool
+from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.records import record_of
 from helsinki_env.web.server import check_room
 from helsinki_env.web.sessions import TableSessions, evaluation_request
-from helsinki_env.web.setups import browser_game, chosen_options, offered_options, offered_players
+from helsinki_env.web.setups import browser_game, browser_games, chosen_options, offered_options, offered_players
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from helsinki_env.web.uploads import read_record
 
@@ -185,7 +185,7 @@ class TableTools:
 
     async def _games(self, data: Node) -> Answer:
         games: list[dict[str, Any]] = []
-        for spec in _specs():
+        for spec in browser_games():
             options = offered_options(spec)
             games.append({"game": spec.name, "options": options, "players": list(offered_players(spec, self._players))})
         lines = []
@@ -218,6 +218,11 @@ class TableTools:
         seed = data["seed"].integer(0) if data["seed"].is_present else secrets.randbits(63)
         title = printable(data["title"].text())[:60] if data["title"].is_present else ""
         config = config_from_dict(options | {"game": spec.name, "num_players": len(names)})
+        for name in {*names} - {CLIENT, HUMAN}:
+            try:
+                await self._pool.check(config, name)
+            except PlayerFailedError as problem:
+                raise ToolError(f"players: {name} cannot be created: {problem}") from None
         check_room(self._sessions.store)
         table = GameTable(
             secrets.token_hex(6), title, config, seed, tuple(_chair(*one, rated) for one in enumerate(names))
@@ -337,15 +342,9 @@ class TableTools:
         return _worst_actions(record, evaluations, evaluator)
 
 
-def _specs() -> list[GameSpec]:
-    """Return the games that can be played in a browser, with the default game first."""
-    specs = sorted(map(spec_by_name, game_names()), key=lambda spec: not spec.is_default)
-    return [spec for spec in specs if spec.list_ui_actions is not None]
-
-
 def _spec(data: Node) -> GameSpec:
     """Return the game named in a call, or the default game."""
-    names = [spec.name for spec in _specs()]
+    names = [spec.name for spec in browser_games()]
     return browser_game(data.get("game", names[0]).choice(names))
 
 

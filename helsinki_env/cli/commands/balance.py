@@ -17,7 +17,7 @@ import tyro
 
 import helsinki_env
 from helsinki_env.cli.commands.train import learn
-from helsinki_env.cli.options import out_file, out_folder
+from helsinki_env.cli.options import game_option, out_file, out_folder
 from helsinki_env.cli.parallel_runs import ALL_CORES, WorkerOptions, Workers, check_players, tournament_runner
 from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
 from helsinki_env.data import Node, UserError, parse_json
@@ -113,8 +113,9 @@ def report(
     else:
         out = out or study / "report"
         out_folder(out)
-        command = f"helsinki balance report {study} --out {out}" + (f" --baseline {baseline}" if baseline else "")
-        data = results.study_results(results.read_study(study), study, command)
+        words = ["helsinki", "balance", "report", str(study), "--out", str(out)]
+        words += [] if baseline is None else ["--baseline", str(baseline)]
+        data = results.study_results(results.read_study(study), study, shlex.join(words))
     if before is not None:
         data = _module("conclusions").compare_with_baseline(data, before)
     _write_report(out, _module("report").study_report_files(data), data["summary"])
@@ -501,9 +502,8 @@ def search(
     data = search_report.search_results(asked, result, provenance)
     files = search_report.search_report_files(asked, result, data)
     _write_report(out / "report", files, search_report.summary_sentences(asked, result))
-    game = spec_of(matchups[0].config)
-    play = ["helsinki", "play", *([] if game.is_default else ["--game", game.name])]
-    play += ["--components", f"{out}/report/{search_report.PROPOSAL}"]
+    play = ["helsinki", "play", *game_option(spec_of(matchups[0].config).name), "--components"]
+    play.append(f"{out}/report/{search_report.PROPOSAL}")
     plain_console().print(f"Wrote {out}/report" + (f"; next: {shlex.join(play)}" if result.proposal else ""))
     return 0
 

@@ -47,7 +47,7 @@ def _measure_tensors(config: Any, batches: Sequence[int], device: str, seconds: 
 
     console = plain_console()
     table = Table(title=f"{game_text(config)} in tensors on {device}: uniformly random legal play; medians")
-    for name in ("games", "decisions/s", "with choosing"):
+    for name in ("games", "actions/s", "with choosing"):
         table.add_column(name, justify="right")
 
     def report(row: TensorRow) -> None:

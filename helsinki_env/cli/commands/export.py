@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from helsinki_env.cli.options import out_file
+from helsinki_env.cli.options import game_option, out_file
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.utils.terminal import plain_console
 
@@ -49,16 +50,14 @@ def main(
     named, _, argument = checkpoint.partition(":")
     path = network_path(argument if named == "net" else checkpoint)
     started = time.monotonic()
-    with ProgressDisplay(positions, "decisions") as display:
+    with ProgressDisplay(positions, "positions") as display:
         agreement = export_network(path, out, positions, seed, progress=display.advance)
     console = plain_console()
     ties = f"; in {agreement.ties:,} others of choices within {TIE:g} of each other" if agreement.ties else ""
     prefers = f"another choice in {agreement.differ:,}" if agreement.differ else "the same choice in all"
+    play = ["helsinki", "simulate", *game_option(agreement.game), "--players", f"net:{out},heuristic"]
     console.print(
-        f"Compared {agreement.decisions:,} decisions with seed {seed}: the model prefers {prefers}{ties}. "
+        f"Compared {agreement.decisions:,} positions with seed {seed}: the model prefers {prefers}{ties}. "
         f"Log-probabilities differ by at most {agreement.largest:.2g}. {time.monotonic() - started:.1f} s"
     )
-    console.print(
-        f"Wrote {out} ({out.stat().st_size / 1e6:.2f} MB); play with it: "
-        f"helsinki simulate --players net:{out},heuristic --games 200"
-    )
+    console.print(f"Wrote {out} ({out.stat().st_size / 1e6:.2f} MB); play with it: {shlex.join(play)} --games 200")

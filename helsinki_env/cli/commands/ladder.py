@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -61,7 +62,8 @@ def main(
             return status
         tables, provenance = rate_run(run, rating)
         print_ratings(console, tables)
-        command = f"helsinki ladder {config} --run {run} --out {out} {rating.command_line}{' --trust' if trust else ''}"
+        words = ["helsinki", "ladder", config, "--run", str(run), "--out", str(out)]
+        command = f"{shlex.join(words)} {rating.command_line}{' --trust' if trust else ''}"
         data = ratings_data(tables, provenance, command)
     write_report(out, data, images="images")
     console.print(f"Wrote {out}, {out.stem}.json and figures in images/")

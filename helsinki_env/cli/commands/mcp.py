@@ -6,15 +6,19 @@ import asyncio
 import os
 import secrets
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from helsinki_env.cli.commands.play import check_tables, in_address, listen
+from helsinki_env.cli.commands.play import check_tables, listen, network_address
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.data import UserError
-from helsinki_env.engine.spec import game_names, spec_by_name
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.stopping import save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
+
+if TYPE_CHECKING:
+    from helsinki_env.engine.spec import GameSpec
 
 _TOKEN = "HELSINKI_MCP_TOKEN"
 _LEAST_TOKEN = 16
@@ -49,22 +53,22 @@ def main(
     """
     with requires_extra("mcp"):
         from helsinki_env.agents.llm.usage import shared_budget
-        from helsinki_env.agents.registry import make_player
         from helsinki_env.mcp.server import PATH, create_protocol_app, serve
         from helsinki_env.web.security import is_loopback
+        from helsinki_env.web.setups import browser_games
         from helsinki_env.web.store import data_folder
 
     console, folder = plain_console(stderr=True), data or data_folder()
     own = tuple(name.strip() for name in players.split(",")) if players else ()
-    specs = [spec for spec in map(spec_by_name, game_names()) if spec.list_ui_actions]
+    specs = browser_games()
     for name in own:
-        make_player(name, specs[0].config())
+        _check_player(name, specs)
     token = _token() if http or not is_loopback(host) else ""
     if data is not None:
         check_tables(data, own, trust)
     precompile_groups([part for spec in specs for part in groups_for([*own, "heuristic"], spec.config())])
     listening = listen(host, port)
-    address = f"http://{in_address(host)}:{listening.getsockname()[1]}"
+    address = network_address(host, listening)
     page_token = "" if is_loopback(host) else token
     app, server = create_protocol_app(folder, address, token if http else "", page_token=page_token, players=own)
     console.print(f"helsinki mcp: pages at {address}" + (f"/#token={page_token}" if page_token else ""))
@@ -74,6 +78,20 @@ def main(
     warnings.filterwarnings("ignore", "coroutine '.*' was never awaited", RuntimeWarning)  # if the command stops early
     with shared_budget(own), save_on_interrupt(lambda: f"tables saved in {folder}"):
         asyncio.run(serve(app, listening, None if http else server))
+
+
+def _check_player(name: str, specs: Sequence[GameSpec]) -> None:
+    """Raise the error of the default game if no game can create a player."""
+    from helsinki_env.agents.registry import make_player
+
+    problems = []
+    for spec in specs:
+        try:
+            make_player(name, spec.config())
+        except UserError as problem:
+            problems.append(problem)
+    if len(problems) == len(specs):
+        raise problems[0]
 
 
 def _token() -> str:

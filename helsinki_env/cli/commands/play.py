@@ -40,14 +40,15 @@ def main(
 ) -> None:
     """Play in a browser, against computer players or other people, or watch players compete.
 
-    The command opens a page on this machine. With --players, a game starts immediately; otherwise, you choose the game
-    and its players on the page. The server saves every action before showing it, so running the same command again
-    resumes all games after an interruption. Ctrl-C stops the server.
+    The command opens a page on this machine. With --players or an option for the game, a game starts immediately;
+    otherwise, you choose the game and its players on the page. The server saves every action before showing it, so
+    running the same command again resumes all games after an interruption. Ctrl-C stops the server.
 
     Example: helsinki play --players human,heuristic
 
     Args:
-        players: comma-separated players, one per seat: human, or a player as in helsinki simulate.
+        players: comma-separated players, one per seat: human, or a player as in helsinki simulate; default with an
+            option for the game: human, and heuristic in the other seats.
         variant: game configuration.
         seed: random seed for the deal and the players; default: a new one.
         host: address to listen on. The default is reachable only from this machine. At any other address, everyone with
@@ -67,8 +68,10 @@ def main(
 
     console, folder = plain_console(), data or data_folder()
     names = [] if players is None else [name.strip() for name in players.split(",")]
-    own = tuple(name for name in names if name != HUMAN)
     chosen = variant.config(len(names) or None, 2, "number of --players")
+    if not names and (variant != AS_PUBLISHED or seed is not None):
+        names = [HUMAN, *["heuristic"] * (chosen.num_players - 1)]
+    own = tuple(name for name in names if name != HUMAN)
     if data is not None:
         check_tables(data, own, trust)
     page = ""
@@ -85,20 +88,19 @@ def main(
     )
     token = "" if is_loopback(host) else secrets.token_urlsafe(16)
     listening = listen(host, port)
-    network = _own_address(listening.family) if host in _ANY else host
-    reachable = f"http://{in_address(network)}:{listening.getsockname()[1]}" if token else ""
-    app = create_app(ServerSettings(folder, token, own, reachable))
+    reachable = network_address(host, listening)
+    app = create_app(ServerSettings(folder, token, own, reachable if token else ""))
     if names:
         store = TableStore(folder)
         store.add(table)
         store.close()
-    rest = f":{listening.getsockname()[1]}{page}" + (f"#token={token}" if token else "")
-    address = f"http://{in_address(_ANY.get(host, host))}{rest}"
+    rest = page + (f"#token={token}" if token else "")
+    address = f"{_url(_ANY.get(host, host), listening)}{rest}"
     # On a single machine, compression costs more time than it saves.
     server = bounded_server(app, compresses=bool(token))
     console.print(f"helsinki play: {address}")
     if host in _ANY:
-        console.print(f"From other machines: http://{in_address(network)}{rest}")
+        console.print(f"From other machines: {reachable}{rest}")
     if token:
         where = "this machine" if host in _ANY else host
         console.print(
@@ -142,13 +144,18 @@ def _table(names: list[str], config: Any, seed: int | None) -> GameTable:
     for name in names:
         if name != HUMAN:
             make_player(name, config)
-    chairs = [SeatAssignment(name, f"Player {seat}" if name == HUMAN else name) for seat, name in enumerate(names)]
+    chairs = [SeatAssignment(name, f"Player {seat + 1}" if name == HUMAN else name) for seat, name in enumerate(names)]
     return GameTable(secrets.token_hex(6), "", config, secrets.randbits(63) if seed is None else seed, tuple(chairs))
 
 
-def in_address(host: str) -> str:
-    """Return a host in the form used in a URL."""
-    return f"[{host}]" if ":" in host else host
+def network_address(host: str, listening: socket.socket) -> str:
+    """Return the URL of a server for other machines, given its host and socket."""
+    return _url(_own_address(listening.family) if host in _ANY else host, listening)
+
+
+def _url(host: str, listening: socket.socket) -> str:
+    port = listening.getsockname()[1]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _own_address(family: int) -> str:
@@ -163,13 +170,17 @@ def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket; raise UserError if the address cannot be bound."""
     if not 0 <= port <= 65535:
         raise UserError(f"--port: found {port}, expected 0 to 65535; 0 selects a free port")
+    listening = socket.socket()
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        if family != listening.family:
+            listening.close()
+            listening = socket.socket(family, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)  # of each connection
         listening.bind((host, port))
     except OSError as problem:
+        listening.close()
         raise UserError(
             f"--host {host} --port {port}: cannot listen: {problem.strerror or problem} "
             "(another server may use the port: choose another --port, or 0 for any free port)"

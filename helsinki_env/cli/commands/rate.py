@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -38,7 +39,7 @@ class RatingOptions:
     @property
     def command_line(self) -> str:
         """The options as they appear on a command line."""
-        reference = "" if self.reference is None else f" --reference {self.reference}"
+        reference = "" if self.reference is None else f" --reference {shlex.quote(self.reference)}"
         return f"--seed {self.seed} --resamples {self.resamples}{reference}"
 
 
@@ -108,7 +109,7 @@ def main(
     if out is not None:
         from helsinki_env.evaluation.rating.report import ratings_data
 
-        command = f"helsinki rate {run} --out {out} {rating.command_line}"
+        command = f"{shlex.join(['helsinki', 'rate', str(run), '--out', str(out)])} {rating.command_line}"
         write_report(out / "ladder.md", ratings_data(tables, provenance, command))
         console.print(f"Wrote {out / 'ladder.md'}, ladder.json and figures")
 

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from helsinki_env.data import UserError
+from helsinki_env.engine.spec import default_spec
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console, results_table
@@ -107,7 +108,9 @@ def main(
             f"Best response to {chosen.against}: the excess over chance level is a lower bound on the exploitability."
         )
     name = f"{training.network.player}:{folder}"
-    console.print(f"Saved {summary['checkpoint']}; play it as {name}, rate it with helsinki evaluate run {name}")
+    rate = ["helsinki", "evaluate", "run", name]
+    rate += [] if chosen.rules == default_spec().name else ["--gauntlet", chosen.rules]
+    console.print(f"Saved {summary['checkpoint']}; play it as {name}, rate it with {shlex.join(rate)}")
     if not summary["finished"]:
         command = ["helsinki", "train", *([] if game is None else ["--game", game])]
         command += [] if against is None else ["--against", against]
@@ -217,7 +220,7 @@ def _describe(now: Any) -> str:
     p = now.progress
     if p.part == "sequential halving":
         return "sequential halving of all measured networks"
-    noun = "positions" if p.part == "pretraining" else "decisions"
+    noun = "positions" if p.part == "pretraining" else "actions"
     text = f"{p.part}: {p.decisions:,} {noun}"
     if p.points == p.points:  # false for NaN, which means that no game has ended
         text += f", {p.points:.1f} points a seat"
