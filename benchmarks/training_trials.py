@@ -3,24 +3,23 @@
 python benchmarks/training_trials.py train benchmarks/trials_copenhagen.yaml --out runs/trials --seeds 0,1,2
 python benchmarks/training_trials.py compare benchmarks/trials_copenhagen.yaml --out runs/trials --seeds 0,1,2
 
-Both commands resume. A trials file names a preset, changes for all variants, and the changes of each variant, of which
-the first is the baseline. All variants of a seed start from the same pretrained network and take the same number of
-self-play steps. The networks after the last step are compared; promotion tests have no effect. Wins are percentages of
-the pairs in which the variant is ahead of the baseline with the same seed. The interval of the mean over seeds covers
-the variation between seeds.
+Both commands resume, and `compare` adds its results to those in its file, so seeds can follow later. A trials file
+names a preset, changes for all variants, and the changes of each variant, of which the first is the baseline. All
+variants of a seed start from the same pretrained network and take the same number of self-play steps. The networks
+after the last step are compared; promotion tests have no effect. Wins are percentages of the pairs in which the variant
+is ahead of the baseline with the same seed. The interval of the mean over seeds covers the variation between seeds.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Node, UserError, read_yaml
+from helsinki_env.data import Node, UserError, read_json, read_yaml
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import plan_from_dict
 from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
@@ -29,6 +28,7 @@ from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.run import train_to_the_end
 from helsinki_env.utils.files import write_json
+from helsinki_env.utils.markdown import markdown_table
 from helsinki_env.utils.yaml_files import merge_mappings
 
 #: Evaluations during training are not used.
@@ -54,29 +54,42 @@ def train(trials: Node, variant: str, seed: int, out: Path) -> None:
     print(f"{variant}, seed {seed}: {time.monotonic() - began:.0f} s, {used:.0f} s of processor time", flush=True)
 
 
-def compare(trials: Node, seeds: Sequence[int], out: Path, games: int) -> list[dict[str, Any]]:
-    """Play every variant against the baseline of the same seed; return a row for each variant and player count."""
-    baseline, *variants = trials["variants"].mapping().value
-    game = Preset.from_yaml(trials["preset"].value)
-    rows = []
-    for variant in variants:
-        tables = []
-        for seed in seeds:
-            players = [f"net:{out}/{name}-{seed}/latest.safetensors" for name in (variant, baseline)]
-            for count in game.evaluation.players:
-                config = {"game": game.rules, "num_players": count}
-                name = f"{count} players, seed {seed}"
-                tables.append({"name": name, "game": config, "games": games, "players": players})
-        plan = plan_from_dict({"seed": trials["seed"].integer(0), "tables": tables})
-        run_arena(plan, out / "games" / variant)
-        played = load_run(out / "games" / variant, whole=True)
-        for count in game.evaluation.players:
-            found = [table for table in played if table.config.num_players == count]
-            shares = [100 * head_to_head_by_unit(one.seating, one.places, one.deal, 0, 1) for one in found]
-            by_seed = [mean_and_half_width(one) for one in shares]
-            mean, half = mean_and_half_width(np.array([value for value, _ in by_seed]))
-            rows.append({"variant": variant, "players": count, "seeds": by_seed, "mean": mean, "half_width": half})
-    return rows
+def compare(trials: Node, variant: str, seed: int, out: Path, games: int) -> dict[str, Any]:
+    """Play a variant against the baseline of the same seed; return the results by player count."""
+    game, baseline = Preset.from_yaml(trials["preset"].value), next(iter(trials["variants"].value))
+    players = [f"net:{out}/{name}-{seed}/latest.safetensors" for name in (variant, baseline)]
+    tables = [
+        {
+            "name": f"{count} players",
+            "game": {"game": game.rules, "num_players": count},
+            "games": games,
+            "players": players,
+        }
+        for count in game.evaluation.players
+    ]
+    run_arena(
+        plan_from_dict({"seed": trials["seed"].integer(0), "tables": tables}), out / "games" / f"{variant}-{seed}"
+    )
+    results = {}
+    for table in load_run(out / "games" / f"{variant}-{seed}", whole=True):
+        shares = 100 * head_to_head_by_unit(table.seating, table.places, table.deal, 0, 1)
+        mean, half = mean_and_half_width(shares)
+        results[str(table.config.num_players)] = {"games": games, "wins": round(mean, 2), "half_width": round(half, 2)}
+    return results
+
+
+def rows(results: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Return a row for each variant and player count: the wins by seed, and their mean with its interval."""
+    by_variant: dict[tuple[str, str], list[dict[str, float]]] = {}
+    for name, by_count in sorted(results.items()):
+        for count, one in by_count.items():
+            by_variant.setdefault((name.rpartition("-")[0], count), []).append(one)
+    found: list[tuple[str, ...]] = []
+    for (variant, count), ones in by_variant.items():
+        by_seed = ", ".join(f"{one['wins']:.1f} ± {one['half_width']:.1f}" for one in ones)
+        mean, half = mean_and_half_width(np.array([one["wins"] for one in ones])) if len(ones) > 1 else (0, 0)
+        found.append((variant, count, by_seed, f"{mean:.1f} ± {half:.1f}" if len(ones) > 1 else ""))
+    return found
 
 
 def main() -> None:
@@ -86,26 +99,30 @@ def main() -> None:
     parser.add_argument("trials", help="trials file")
     parser.add_argument("--out", type=Path, default=Path("runs/trials"))
     parser.add_argument("--seeds", default="0,1,2")
-    parser.add_argument("--variants", default=None, help="comma-separated variants to train; default: all")
+    parser.add_argument("--variants", default=None, help="comma-separated variants; default: all")
+    parser.add_argument(
+        "--results", type=Path, default=Path("runs/trials/results.json"), help="file to which results are added"
+    )
     parser.add_argument("--games", type=int, default=1200, help="games for each line-up")
     options = parser.parse_args()
     trials = read_yaml(Path(options.trials), UserError)
     trials.mapping(("seed", "preset", "all", "variants"))
     seeds = [int(seed) for seed in options.seeds.split(",")]
-    if options.command == "compare" and len(seeds) < 2:
-        raise UserError(f"--seeds: found {options.seeds}, expected at least two seeds, for an interval")
+    variants = options.variants.split(",") if options.variants else list(trials["variants"].mapping().value)
     if options.command == "train":
-        chosen = options.variants.split(",") if options.variants else list(trials["variants"].mapping().value)
         for seed in seeds:
-            for variant in chosen:
+            for variant in variants:
                 train(trials, variant, seed, options.out)
         return
+    results = read_json(options.results, UserError).value if options.results.exists() else {}
+    baseline = next(iter(trials["variants"].value))
     with reuse_workers():
-        rows = compare(trials, seeds, options.out, options.games)
-    write_json(options.out / "comparison.json", rows)
-    for row in rows:
-        by_seed = ", ".join(f"{value:.1f} ± {half:.1f}" for value, half in row["seeds"])
-        print(f"{row['variant']}, {row['players']} players: {row['mean']:.1f} ± {row['half_width']:.1f} ({by_seed})")
+        for seed in seeds:
+            for variant in variants:
+                if variant != baseline:
+                    results[f"{variant}-{seed}"] = compare(trials, variant, seed, options.out, options.games)
+                    write_json(options.results, results)
+    print(markdown_table(("variant", "players", "wins by seed", "mean"), rows(results), left=1))
 
 
 if __name__ == "__main__":
