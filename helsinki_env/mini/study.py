@@ -27,7 +27,7 @@ from helsinki_env.utils.markdown import code_span, markdown_table
 __all__ = ["ENTROPIES", "PLAYERS", "RESPONDERS", "MiniStudy", "run_study", "study_tables"]
 
 PLAYERS = ("random", "greedy", "ismcts:100", "mc:100", "ismcts:1000")
-"""Players with a measured exploitability: the first two, with two players the first three, with "small" all."""
+"""Players with a measured exploitability: the first two; with two players the first three, and with "small" all."""
 RESPONDERS = ("q-learning", "policy gradient")
 """Learners of best responses, with the components "small"."""
 ENTROPIES = (0.0, 0.05, 0.2)
@@ -118,7 +118,7 @@ class _Runner:
         return {**_measure(tree, learner.policies()), "curve": curve}
 
     def _response(self, tree: GameTree, unit: dict[str, Any]) -> dict[str, Any]:
-        """The gain of a learned response in each seat at checkpoints, next to that of the exact best response."""
+        """Return the gain of a learned and of the exact best response in each seat, at checkpoints of the learner."""
         policies = self._policies(tree, unit)
         before, curves = values(tree, policies), []
         for seat in range(2):
@@ -151,7 +151,7 @@ def _round(number: Any) -> Any:
 
 
 def _measure(tree: GameTree, policies: list[FloatArray]) -> dict[str, Any]:
-    """The values of the seats if all of them use these policies, what each can gain, and the mean of that."""
+    """Return the values of the seats if all use these policies, and their gains and mean gain by best responses."""
     gained = gains(tree, policies)
     return {
         "values": _round(values(tree, policies)), "gains": _round(gained), "exploitability": _round(gained.mean())

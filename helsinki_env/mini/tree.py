@@ -1,7 +1,7 @@
 """The game tree of the mini game in sequence form: information sets, sequences and terminal histories as arrays.
 
 The tree is built level by level with the kernels of the game. Cards are drawn when they become visible, so all nodes
-that differ only in the order of unseen cards are one node. Hidden are only the hands that were dealt at the start. An
+that differ only in the order of unseen cards are one node. Only the hands that were dealt at the start are hidden. An
 information set is therefore a history that all players see, together with the dealt hand of the acting player.
 """
 

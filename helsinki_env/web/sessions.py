@@ -251,7 +251,7 @@ class TableSession:
         """Handle a message from a page exactly once, because a page resends messages whose delivery is uncertain.
 
         Raises TableError if the request is not possible now, or StoreError if it cannot be saved. In both cases, the
-        table is left unchanged.
+        table is left unchanged, but of several actions in one message, those that were saved remain.
         """
         once = message["once"]
         if once not in self._handled:
