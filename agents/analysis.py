@@ -5,7 +5,7 @@ Each action is evaluated from the observation of the acting seat at that time, w
     >>> from helsinki_env.evaluation.match import play_match
     >>> record = next(play_match(["random", "random"], games=2).records())
     >>> analysis = analyze(record)
-    >>> len(analysis.judgement.shares) == len(record.decisions) + 1
+    >>> len(analysis.evaluation.shares) == len(record.decisions) + 1
     True
 """
 
@@ -34,15 +34,15 @@ class Analysis:
 
     Attributes:
         record: the game record.
-        judgement: evaluation of its actions.
+        evaluation: evaluation of its actions.
     """
 
     record: Record
-    judgement: GameEvaluation
+    evaluation: GameEvaluation
 
     def _repr_html_(self) -> str:
         """Return HTML that shows the game and its graph in a notebook."""
-        return sandboxed_frame(page(self.record, self.judgement))
+        return sandboxed_frame(page(self.record, self.evaluation))
 
 
 def analysis_inputs(record: Record) -> tuple[Int8Array, Int8Array, KeyArray]:

@@ -41,7 +41,7 @@ def test_a_seat_is_told_what_the_network_thinks_of_its_decisions(game: TestedGam
         for deeper in (0, 25):
             ask(line, view["number"], deeper)
             opinion = told(line)
-            assert (opinion["type"], opinion["number"], opinion["deeper"]) == ("opinion", view["number"], deeper)
+            assert (opinion["type"], opinion["number"], opinion["deeper"]) == ("evaluation", view["number"], deeper)
             assert opinion["evaluator"] == ("net+search:25" if deeper else "net")
             assert opinion["seat"] == view["seat"]
             assert sum(opinion["shares"]) == pytest.approx(1, abs=1e-3)
@@ -62,22 +62,22 @@ def test_who_watches_players_is_told_by_what_the_seat_to_move_sees(server: Serve
         view = until(line, lambda new: new["type"] == "table" and new["paused"])
         ask(line, view["number"])
         opinion = told(line)
-        assert (opinion["type"], opinion["seat"]) == ("opinion", view["seat"])
+        assert (opinion["type"], opinion["seat"]) == ("evaluation", view["seat"])
         assert opinion["choices"][0]["words"]
 
 
 def test_what_may_not_be_asked(server: Server) -> None:
     made = server.make("human", "human", seed=2)
     with seated(server, made["table"]) as (line, view):
-        assert view["curtain"] is not None
+        assert view["handover"] is not None
         ask(line, view["number"])
         assert "must take the device first" in told(line)["message"]
-        line.send(json.dumps({"type": "look", "seat": view["curtain"]}))
+        line.send(json.dumps({"type": "look", "seat": view["handover"]}))
         view = until(line, lambda new: new["type"] == "table")
         ask(line, view["number"], 26)
         assert told(line)["message"] == "deeper: found 26, expected 0 or one of 25, 100, 400 simulations"
         ask(line, view["number"])
-        assert told(line)["type"] == "opinion"
+        assert told(line)["type"] == "evaluation"
 
 
 def test_an_opinion_is_for_the_page_alone_that_asks_at_its_turn(server: Server) -> None:
@@ -89,7 +89,7 @@ def test_an_opinion_is_for_the_page_alone_that_asks_at_its_turn(server: Server) 
     ):
         mover, line, waits = (first, one, two) if first["decisions"] else (second, two, one)
         ask(line, mover["number"])
-        assert told(line)["type"] == "opinion"
+        assert told(line)["type"] == "evaluation"
         ask(waits, mover["number"])
         refused = told(waits)
         assert refused["type"] == "error"
@@ -134,7 +134,7 @@ def test_when_the_table_moves_on_nothing_is_told_of_what_was(server: Server) -> 
         ask(line, view["number"], 400)
         line.send(json.dumps({"type": "cancel"}))
         ask(line, view["number"])
-        assert until(line, lambda new: new["type"] == "opinion" and new["deeper"] == 0)["number"] == view["number"]
+        assert until(line, lambda new: new["type"] == "evaluation" and new["deeper"] == 0)["number"] == view["number"]
 
 
 def _asked(table: GameTable, deeper: int = 0) -> EvaluationRequest:

@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow
 
 
 def network(seed: int = 0) -> Network:
-    """A small network with opinions of its own on everything, and no two weights that are equal by chance."""
+    """A small network with evaluations of its own on everything, and no two weights that are equal by chance."""
     torch.manual_seed(seed)
     model = Network(config=SMALL)
     with torch.no_grad():

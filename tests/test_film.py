@@ -37,7 +37,7 @@ def begun(record: Record, decisions: int) -> Record:
 
 
 def shown(data: dict[str, Any]) -> list[str]:
-    """The pictures of a film, put together as the viewer does it."""
+    """The pictures of an animation, put together as the viewer does it."""
     numbers: list[int] = []
     found = []
     for frame in data["frames"]:
@@ -111,18 +111,18 @@ def test_what_would_have_been_better_is_said_in_words() -> None:
     assert told["better"][0].startswith("Start on space")
     assert told["better"][1] is None
     assert (
-        make_animation(record, GameEvaluation("mine", ((0.5, 0.5),) * 4, (None,) * 3, better))["judgement"]["better"]
+        make_animation(record, GameEvaluation("mine", ((0.5, 0.5),) * 4, (None,) * 3, better))["evaluation"]["better"]
         == told["better"]
     )
 
 
 def test_what_no_film_is_made_of_is_said() -> None:
     record = begun(played_by_name("copenhagen"), 4)
-    judgement = GameEvaluation("mine", ((0.5, 0.5),), (), ())
+    evaluation = GameEvaluation("mine", ((0.5, 0.5),), (), ())
     with pytest.raises(ValueError, match=r"found \(1, 0, 0\) shares, costs and better actions, expected \(5, 4, 4\)"):
-        make_animation(record, judgement)
-    with pytest.raises(ValueError, match=r"judgement: found one for seat 1, expected None"):
-        make_animation(record, judgement, 1)
+        make_animation(record, evaluation)
+    with pytest.raises(ValueError, match=r"evaluation: found one for seat 1, expected None"):
+        make_animation(record, evaluation, 1)
     with pytest.raises(ValueError, match=r"seat: found 2, expected 0 to 1"):
         make_animation(record, seat=2)
     with pytest.raises(RecordError, match=r"decisions\[1\]: .* is not legal"):

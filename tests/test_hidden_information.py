@@ -155,7 +155,7 @@ def test_hidden_cards_do_not_show_after_built_positions(number: int, theme: str)
 
 
 def players_of(components: str, folder: Path) -> list[Player]:
-    """One of every kind; the network is a small one with odd opinions."""
+    """One of every kind; the network is a small one with odd evaluations."""
     config = HelsinkiConfig(components=components)
     names = ["random", "greedy", "heuristic"]
     if not JIT:

@@ -145,18 +145,18 @@ def ends(game: BoardGame, action: int) -> bool:
 def test_a_game_taken_apart(game: TestedGame) -> None:
     record, told = played(game, 2), list[tuple[int, int]]()
     analysis = analyze(record, progress=lambda done, total: told.append((done, total)))
-    judgement, decided = analysis.judgement, len(record.decisions)
-    assert judgement.evaluator == "net"
+    evaluation, decided = analysis.evaluation, len(record.decisions)
+    assert evaluation.evaluator == "net"
     assert told[-1] == (decided, decided)
-    assert [len(judgement.shares), len(judgement.costs), len(judgement.better)] == [decided + 1, decided, decided]
+    assert [len(evaluation.shares), len(evaluation.costs), len(evaluation.better)] == [decided + 1, decided, decided]
     assert record.places is not None
-    assert judgement.shares[-1] == tuple(float(place == 0) for place in record.places)
-    for (before, action), cost, better in zip(replay_steps(record), judgement.costs, judgement.better, strict=False):
+    assert evaluation.shares[-1] == tuple(float(place == 0) for place in record.places)
+    for (before, action), cost, better in zip(replay_steps(record), evaluation.costs, evaluation.better, strict=False):
         assert (cost is None) == (len(before.legal_actions()) == 1)
         assert (better is not None) == bool(cost)
         assert better != action
         assert better is None or before.action_mask()[better]
-    assert any(judgement.costs)
+    assert any(evaluation.costs)
     assert "srcdoc" in analysis._repr_html_()
 
 
@@ -169,7 +169,7 @@ def test_a_game_that_is_not_over_ends_as_it_is_thought_to_stand(game: TestedGame
     found = evaluate_actions(net, record.config, observation, mask, words, decided)
     assert summarize_evaluations(record, found, "net").shares[-1] == tuple(found[-1].after(record.decisions[-1]))
     begun = Record(whole.config, whole.seed, players=whole.players, decisions=())
-    assert analyze(begun).judgement.shares == ((0.5, 0.5),)
+    assert analyze(begun).evaluation.shares == ((0.5, 0.5),)
 
 
 @EACH_GAME

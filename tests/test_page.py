@@ -262,12 +262,12 @@ def test_undo(server: Server, browser: Any) -> None:
 def test_the_device_is_handed_on(server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "human", game="helsinki")
     for seat in (0, 1):
-        player.wait(lambda view, seat=seat: view["curtain"] == seat)
-        assert player.page.inner_text("#curtain h2").startswith("Hand the device to")
+        player.wait(lambda view, seat=seat: view["handover"] == seat)
+        assert player.page.inner_text("#handover h2").startswith("Hand the device to")
         assert not player.page.is_visible("#picture")
         player.press("Enter")  # the button has the focus
         player.turn()
-        while player.view["curtain"] is None:
+        while player.view["handover"] is None:
             decide_by_key(player, random.Random(1))
     assert player.wrong == []
 

@@ -19,9 +19,9 @@ def told(player: Player, deeper: int = 0) -> dict[str, Any]:
     number = player.turn()["number"]
     name = f"after the action ({deeper} simulations)" if deeper else "Probability that the network takes it"
     for _ in range(12_000):
-        if any((one["number"], one["deeper"]) == (number, deeper) for one in player.opinions[-1:]):
+        if any((one["number"], one["deeper"]) == (number, deeper) for one in player.evaluations[-1:]):
             player.page.wait_for_selector(f'.advised h3:has-text("{name}")')
-            return player.opinions[-1]
+            return player.evaluations[-1]
         player.page.wait_for_timeout(10)
     raise AssertionError(f"nothing is told within two minutes; wrong: {player.wrong}")
 
@@ -47,7 +47,7 @@ def test_nothing_is_asked_until_it_is_wanted_and_then_at_every_turn(
         assert player.page.locator(".shares .figure").all_inner_texts() == [f"{share}%" for share in shares]
         decide_by_key(player, rng)
     player.views.clear()
-    player.opinions.clear()
+    player.evaluations.clear()
     player.page.reload()
     told(player)
     player.page.uncheck("#advise")
@@ -86,11 +86,11 @@ def test_it_thinks_deeper_and_can_be_stopped_by_keys(server: Server, browser: An
 @pytest.mark.thorough
 def test_before_the_device_is_handed_over_nothing_is_told(server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "human", game="helsinki", seed=2, advice="yes")
-    assert player.view["curtain"] is not None
+    assert player.view["handover"] is not None
     assert player.page.inner_text("#advised") == "Available at your next turn."
-    player.page.click("#curtain button")
+    player.page.click("#handover button")
     told(player)
-    while player.view["curtain"] is None:
+    while player.view["handover"] is None:
         decide_by_key(player, random.Random(1))
     assert player.page.inner_text("#advised") == "Available at your next turn."
     assert player.wrong == []

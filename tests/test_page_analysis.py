@@ -109,7 +109,7 @@ def test_an_answer_that_comes_late_does_not_hide_what_was_asked_since(server: Se
     player = judged_at_length(browser, server, seed=10)
     page = player.page
     late: list[tuple[Any, Any]] = []
-    page.route("**/judgement*", lambda route: stop(route) if route.request.method == "DELETE" else route.continue_())
+    page.route("**/evaluation*", lambda route: stop(route) if route.request.method == "DELETE" else route.continue_())
 
     def stop(route: Any) -> None:
         late.append((route, route.fetch()))

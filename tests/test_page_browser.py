@@ -278,7 +278,7 @@ def test_long_names_do_not_scroll_the_page(width: int, server: Server, browser: 
         {"chairs": [{"player": "human", "name": name}, {"player": "human", "name": name}], "title": "M" * 60},
     )
     player = Player(browser, f"{server.address}/tables/{made['table']}", width=width)
-    player.page.click("#curtain button")
+    player.page.click("#handover button")
     player.turn()
     decide_by_key(player, random.Random(1))
     for address in (player.page.url, server.address):

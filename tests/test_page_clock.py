@@ -62,8 +62,8 @@ def test_a_reload_stops_no_clock_of_a_shared_device(server: Server, browser: Any
     page.wait_for_selector("text=I am Player 1: show the table")
     page.wait_for_selector("#seats > :first-child .clock.running")
     page.click("text=I am Player 1: show the table")
-    player.wait(lambda view: view["curtain"] is None)
-    while player.view["curtain"] is None:
+    player.wait(lambda view: view["handover"] is None)
+    while player.view["handover"] is None:
         number = player.wait(lambda view: view["decisions"])["number"]
         page.locator("#choices button").first.click()
         player.wait(lambda view, number=number: view["number"] > number)

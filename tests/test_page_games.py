@@ -79,16 +79,16 @@ def test_four_people_hand_on_one_device(game: TestedGame, server: Server, data: 
     player, rng = sit(browser, server, *["human"] * 4, game=game.name, seed=5), random.Random(6)
     curtains: list[int] = []
     while len(curtains) < 9:  # two whole rounds
-        seat = player.wait(lambda view: view["curtain"] is not None)["curtain"]
+        seat = player.wait(lambda view: view["handover"] is not None)["handover"]
         curtains.append(seat)
         name = player.view["seats"][seat]["name"]
-        assert player.page.inner_text("#curtain h2") == f"Hand the device to {name}"
+        assert player.page.inner_text("#handover h2") == f"Hand the device to {name}"
         assert not player.page.is_visible("#picture")
         assert player.page.locator("#choices button").count() == 0
         assert (player.view["svg"], player.view["spots"], player.view["decisions"]) == ("", {}, [])
-        player.page.click("#curtain button")
+        player.page.click("#handover button")
         player.turn()
-        while player.view["curtain"] is None:
+        while player.view["handover"] is None:
             decide_by_mouse(player, rng)
     assert curtains[:4] == [0, 1, 2, 3]
     assert curtains == [*range(4), *range(4), 0]

@@ -213,7 +213,7 @@ def test_nothing_hidden_is_sent_with_explanations(server: Server, data: Path, br
 def test_before_the_device_is_handed_over_nothing_is_explained(server: Server) -> None:
     made = server.make("human", "human", game="helsinki")
     with seated(server, made["table"]) as (line, view):
-        assert view["curtain"] == 0
+        assert view["handover"] == 0
         line.send(json.dumps({"type": "explain", "number": 0, "spot": "card 3"}))
         assert "must take the device first" in hear(line, lambda _: True)["message"]
 

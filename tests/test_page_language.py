@@ -228,7 +228,7 @@ def test_names_are_not_translated(server: Server, browser: Any) -> None:
     assert page.inner_text("#headline") == "Medium, du bist am Zug"
     assert page.inner_text("#title") == "Start"
     assert page.locator("#seats .name").all_inner_texts() == ["Medium", "Easy. Delete"]
-    while player.view["curtain"] is None:
+    while player.view["handover"] is None:
         number = player.view["number"]
         page.locator("#choices button").first.click()
         player.wait(lambda view, number=number: view["number"] > number)

@@ -74,17 +74,17 @@ def test_one_device_with_a_curtain_between_turns(game: TestedGame, server: Serve
         for _ in range(60):
             if view["done"]:
                 break
-            if view["curtain"] is not None:
+            if view["handover"] is not None:
                 assert (view["svg"], view["spots"], view["decisions"]) == ("", {}, [])
-                line.send(json.dumps({"type": "look", "seat": view["curtain"]}))
+                line.send(json.dumps({"type": "look", "seat": view["handover"]}))
                 view = until(line, lambda new: new["type"] == "table")
-                assert view["curtain"] is None
+                assert view["handover"] is None
             assert view["viewer"] == view["seat"]
             shown.add(view["viewer"])
             view = decide_first(line, view)
         assert shown == {0, 1, 2}
     with seated(server, made["table"]) as (_, again):
-        assert again["curtain"] is not None, "whoever reloads the page must take the device anew"
+        assert again["handover"] is not None, "whoever reloads the page must take the device anew"
         assert again["number"] == view["number"]
 
 
@@ -236,8 +236,8 @@ def test_whatever_kills_the_server_every_decision_that_was_shown_is_there(game: 
             made = running.make("human", "human", game=game.name, seed=8)
             with seated(running, made["table"]) as (line, view):
                 for _ in range(12):
-                    if view["curtain"] is not None:
-                        line.send(json.dumps({"type": "look", "seat": view["curtain"]}))
+                    if view["handover"] is not None:
+                        line.send(json.dumps({"type": "look", "seat": view["handover"]}))
                         view = until(line, lambda new: new["type"] == "table")
                     view = decide_first(line, view)
                 running.end(how)

@@ -150,11 +150,11 @@ def test_a_clock_waits_until_its_person_has_opened_the_link(server: Server) -> N
 def test_a_clock_waits_until_its_person_has_the_device(server: Server) -> None:
     table = server.make("human", "human", seed=3, clock=HOURS)["table"]
     with seated(server, table) as (line, view):
-        assert view["curtain"] is not None
+        assert view["handover"] is not None
         waiting = next_clock(line)
         assert (waiting["running"], waiting["left"]) == (None, [36_000, 36_000])
-        line.send(json.dumps({"type": "look", "seat": view["curtain"]}))
-        assert next_clock(line)["running"] == view["curtain"]
+        line.send(json.dumps({"type": "look", "seat": view["handover"]}))
+        assert next_clock(line)["running"] == view["handover"]
 
 
 @pytest.mark.parametrize(

@@ -88,8 +88,8 @@ def test_a_record_is_kept_as_a_film(server: Server) -> None:
     status, study, _ = server.ask("GET", f"/api/records/{name}")
     assert (status, study["kind"], study["record"]) == (200, "record", name)
     shown = {"greedy": "Easy"}  # levels have the names of the start page
-    film = make_animation(record) | {"players": [shown.get(player, player) for player in record.players]}
-    assert study["film"] == json.loads(json.dumps(film))
+    animation = make_animation(record) | {"players": [shown.get(player, player) for player in record.players]}
+    assert study["animation"] == json.loads(json.dumps(animation))
     assert all(player in study["title"] for player in record.players)
     listed = server.ask("GET", "/api/records")[1][0]
     assert (listed["record"], listed["title"], listed["decisions"]) == (name, study["title"], len(record.decisions))
@@ -281,7 +281,7 @@ def test_a_position_is_shown_and_judged(game: TestedGame, server: Server) -> Non
     assert (study["kind"], shown["seat"], shown["svg"][:4]) == ("position", position["to_move"], "<svg")
     assert server.ask("GET", f"/api/records/{name}/file")[1] == position
     assert server.ask("GET", f"/api/records/{name}/page")[0] == 400
-    advice = evaluate(server, name, "net")["judgement"]
+    advice = evaluate(server, name, "net")["evaluation"]
     assert sum(advice["shares"]) == pytest.approx(1, abs=1e-3)
     chances = [choice["probability"] for choice in advice["choices"]]
     assert chances[1:] == sorted(chances[1:], reverse=True)
@@ -293,7 +293,7 @@ def test_a_position_is_shown_and_judged(game: TestedGame, server: Server) -> Non
 
 def evaluate(server: Server, name: str, who: str) -> dict[str, Any]:
     """Evaluate a game completely."""
-    path = f"/api/records/{name}/judgement?evaluator={quote(who)}"
+    path = f"/api/records/{name}/evaluation?evaluator={quote(who)}"
     status, found, _ = server.ask("POST", path)
     assert status == 202, found
     for _ in range(1200):
@@ -310,17 +310,17 @@ def test_a_game_is_judged_as_the_analysis_does_it(server: Server) -> None:
     name = bring(server, record.to_json())
     found = evaluate(server, name, "net")
     assert (found["state"], found["done"], found["total"]) == ("done", len(record.decisions), len(record.decisions))
-    judgement, title = analyze(record, "net").judgement, server.ask("GET", f"/api/records/{name}")[1]["title"]
-    reasons = found["judgement"].pop("why")
+    evaluation, title = analyze(record, "net").evaluation, server.ask("GET", f"/api/records/{name}")[1]["title"]
+    reasons = found["evaluation"].pop("why")
     assert len(reasons) == len(record.decisions)
-    assert found["judgement"] == judgement.to_dict(record)
-    assert server.ask("GET", f"/api/records/{name}/page?evaluator=net")[1] == page(record, judgement, title=title)
+    assert found["evaluation"] == evaluation.to_dict(record)
+    assert server.ask("GET", f"/api/records/{name}/page?evaluator=net")[1] == page(record, evaluation, title=title)
     assert server.ask("GET", f"/api/records/{name}/page")[1] == page(record, title=title)
 
 
 def test_judging_is_stopped_and_gone_on_with(server: Server) -> None:
     name = bring(server, played(GAMES[0], seed=8).to_json())
-    path = f"/api/records/{name}/judgement?evaluator={quote('net+search:400')}"
+    path = f"/api/records/{name}/evaluation?evaluator={quote('net+search:400')}"
     assert server.ask("GET", path)[1]["state"] == "stopped"
     server.ask("POST", path)
     while (running := server.ask("GET", path)[1])["done"] == 0:
@@ -340,7 +340,7 @@ def test_judging_is_stopped_and_gone_on_with(server: Server) -> None:
 def test_judges_that_are_none(who: str, server: Server) -> None:
     name = bring(server, played(GAMES[0]).to_json())
     for method in ("GET", "POST", "DELETE"):
-        status, answer, _ = server.ask(method, f"/api/records/{name}/judgement?evaluator={quote(who)}")
+        status, answer, _ = server.ask(method, f"/api/records/{name}/evaluation?evaluator={quote(who)}")
         assert (status, "evaluator: found" in answer["error"]) == (400, True)
 
 
@@ -372,9 +372,9 @@ def test_a_game_is_played_on_from_any_decision_and_survives_being_killed(game: T
         name = bring(running, record.to_json())
         tables = {number: play_on(running, name, number, "human", "human") for number in (0, 1, 33, len(expected) - 2)}
         with seated(running, tables[33]) as (line, view):
-            assert (view["number"], len(view["log"]), view["curtain"]) == (33, 33, expected[33].seat)
+            assert (view["number"], len(view["log"]), view["handover"]) == (33, 33, expected[33].seat)
             assert all(entry["words"] for entry in view["log"])
-            line.send(json.dumps({"type": "look", "seat": view["curtain"]}))
+            line.send(json.dumps({"type": "look", "seat": view["handover"]}))
             view = until(line, lambda new: new["type"] == "table")
             assert {one["id"] for one in view["decisions"]} == set(expected[33].legal_actions().tolist())
             decide_first(line, view)
@@ -520,8 +520,8 @@ def test_the_token_is_demanded(tmp_path: Path) -> None:
             ("GET", f"/api/records/{name}"),
             ("GET", f"/api/records/{name}/file"),
             ("GET", f"/api/records/{name}/page"),
-            ("GET", f"/api/records/{name}/judgement?evaluator=net"),
-            ("POST", f"/api/records/{name}/judgement?evaluator=net"),
+            ("GET", f"/api/records/{name}/evaluation?evaluator=net"),
+            ("POST", f"/api/records/{name}/evaluation?evaluator=net"),
             ("DELETE", f"/api/records/{name}"),
         ):
             assert running.ask(method, path)[0] == 401, path
@@ -529,7 +529,7 @@ def test_the_token_is_demanded(tmp_path: Path) -> None:
 
 
 def test_records_that_are_not_there(server: Server) -> None:
-    for path in ("/api/records/none", "/api/records/none/file", "/api/records/..%2f..", "/viewer/../film.py"):
+    for path in ("/api/records/none", "/api/records/none/file", "/api/records/..%2f..", "/viewer/../animation.py"):
         assert server.ask("GET", path)[0] == 404, path
 
 

@@ -281,7 +281,7 @@ def test_spoilt_messages(server: Server) -> None:
                     refused.append(json.dumps(message, sort_keys=True))
                     assert 3 < len(answer["message"]) < 2000
                 else:
-                    assert answer["type"] in ("table", "opinion", "rules", "lesson")
+                    assert answer["type"] in ("table", "evaluation", "rules", "lesson")
                     assert answer.get("number", before["number"]) == before["number"], message
 
         each()

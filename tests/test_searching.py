@@ -51,10 +51,10 @@ def asked(network: Network, most: int = 5) -> tuple[Any, Any, npt.NDArray[np.int
     return *player.policy(observation, mask), observation
 
 
-def test_preferences_are_opinion_and_trials_in_proportion() -> None:
+def test_preferences_are_priors_and_trials_in_proportion() -> None:
     race = HalvingResult(
         arms=np.array([[4, 9, 2]]),
-        opinions=np.array([[0.0, -0.02, -np.inf]]),
+        priors=np.array([[0.0, -0.02, -np.inf]]),
         shares=np.array([[[3.0, 0, 0, 0], [8.0, 0, 0, 0], [0, 0, 0, 0]]]),
         trials=np.array([[10, 10, 0]]),
     )

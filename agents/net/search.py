@@ -55,7 +55,7 @@ class HalvingResult(NamedTuple):
     """Result of sequential halving over m candidate actions in B games."""
 
     arms: Int64Array  # (B, m): candidate actions; the first is chosen
-    opinions: FloatArray  # (B, m): policy values: win probabilities relative to the policy's best action
+    priors: FloatArray  # (B, m): policy values: win probabilities relative to the policy's best action
     shares: FloatArray  # (B, m, 4): sums of win probabilities over simulations, the searching seat first
     trials: Int64Array  # (B, m): number of simulations
 
@@ -67,10 +67,10 @@ class HalvingResult(NamedTuple):
         logits.
         """
         tried, own = self.trials > 0, self.shares[..., 0]
-        opinions = np.where(tried, self.opinions, 0.0)
+        priors = np.where(tried, self.priors, 0.0)
         # Policy values are relative, so shift them until their mean agrees with the simulations.
-        level = (own - self.trials * opinions).sum(axis=1) / np.maximum(1, self.trials.sum(axis=1))
-        value = (trust * (level[:, None] + opinions) + own) / (trust + self.trials)
+        level = (own - self.trials * priors).sum(axis=1) / np.maximum(1, self.trials.sum(axis=1))
+        value = (trust * (level[:, None] + priors) + own) / (trust + self.trials)
         best = np.where(tried, value, -np.inf).max(axis=1, initial=-1.0, keepdims=True)
         likely = np.exp(width * np.minimum(0.0, value - best)) * tried
         preferred: FloatArray = likely / np.maximum(1e-300, likely.sum(axis=1, keepdims=True))
@@ -147,9 +147,9 @@ class NetSearchPlayer:
             observation: observations of the games, int8 (B, F).
             keys: random keys, uint64 (B,).
         """
-        arms, opinions, counts = self._candidates(inputs, log_probs)
+        arms, priors, counts = self._candidates(inputs, log_probs)
         games = states_from_observations(self.config, observation)
-        return self._halve(games, arms, opinions, counts, key_array("keys", keys, len(games)).copy())
+        return self._halve(games, arms, priors, counts, key_array("keys", keys, len(games)).copy())
 
     @default_errstate
     def evaluate_actions(
@@ -163,10 +163,10 @@ class NetSearchPlayer:
         observation, action_mask, keys = validate_arrays(self.config, observation, action_mask, keys)
         also = validate_extra_actions(also, action_mask)
         inputs, log_probs = self.net.policy(observation, action_mask)
-        arms, opinions, counts = self._candidates(inputs, log_probs)
+        arms, priors, counts = self._candidates(inputs, log_probs)
         games = states_from_observations(self.config, observation)
         deals = np.maximum(1, self.budget // np.maximum(1, counts * _halvings(counts)))  # in the first round
-        result = self._halve(games, arms, opinions, counts, keys.copy())
+        result = self._halve(games, arms, priors, counts, keys.copy())
         shares = np.full((len(inputs.action), MAX_SEATS), np.nan)
         row, arm = np.nonzero(result.trials)
         means = result.shares[row, arm] / result.trials[row, arm, None]
@@ -207,27 +207,27 @@ class NetSearchPlayer:
         """
         most = self.max_arms
         arms = np.zeros((len(inputs), most), np.int64)
-        opinions = np.full((len(inputs), most), -np.inf)
+        priors = np.full((len(inputs), most), -np.inf)
         order = np.lexsort((-log_probs, inputs.row))  # best first within each row
         row = inputs.row[order]
         rank = np.arange(len(order)) - inputs.first[row]
         row, rank, chosen = (values[rank < most] for values in (row, rank, order))
         arms[row, rank] = inputs.action[chosen]
-        opinions[row, rank] = log_probs[chosen] / self.width
-        return arms, opinions - opinions[:, :1], np.minimum(np.diff(inputs.first), most)
+        priors[row, rank] = log_probs[chosen] / self.width
+        return arms, priors - priors[:, :1], np.minimum(np.diff(inputs.first), most)
 
     def _halve(
-        self, games: States, arms: Int64Array, opinions: FloatArray, counts: Int64Array, keys: KeyArray
+        self, games: States, arms: Int64Array, priors: FloatArray, counts: Int64Array, keys: KeyArray
     ) -> HalvingResult:
         """Simulate the candidates and drop the worse half until one is left; advance `keys` in place."""
-        totals = self.trust * opinions
+        totals = self.trust * priors
         shares, trials = np.zeros((*arms.shape, MAX_SEATS)), np.zeros(arms.shape, np.int64)
         budget = np.full(len(games), self.budget)
         halvings = _halvings(counts)
         while True:
             rows = np.flatnonzero((counts > 1) & (budget > 0))
             if not len(rows):
-                return HalvingResult(arms, opinions, shares, trials)
+                return HalvingResult(arms, priors, shares, trials)
             deals = np.maximum(1, budget[rows] // (counts[rows] * halvings[rows]))
             streams = keys[rows]
             sums = self._simulate(games[rows], arms[rows], counts[rows], deals, streams)
@@ -239,7 +239,7 @@ class NetSearchPlayer:
             budget[rows] -= deals * counts[rows]
             halvings[rows] = np.maximum(1, halvings[rows] - 1)
             order = np.argsort(np.where(is_candidate, -totals[rows], np.inf), axis=1, kind="stable")
-            for values in (arms, opinions, totals, trials):
+            for values in (arms, priors, totals, trials):
                 values[rows] = np.take_along_axis(values[rows], order, axis=1)
             shares[rows] = np.take_along_axis(shares[rows], order[..., None], axis=1)
             counts[rows] = (counts[rows] + 1) // 2

@@ -31,13 +31,14 @@ VIEWER = Path(__file__).resolve().parent / "viewer"
 """Folder of the viewer's scripts, for pages that import them."""
 #: The viewer's scripts, each listed after the scripts that it imports. They are concatenated, so no name may be defined
 #: twice.
-_SCRIPTS = ("dom.js", "reel.js", "graph.js", "lists.js", "viewer.js")
+_SCRIPTS = ("dom.js", "pictures.js", "graph.js", "lists.js", "viewer.js")
 #: The last script on the page, which unpacks and shows the animation.
 _START = """
 if (!globalThis.DecompressionStream) {
   document.getElementById("viewer").textContent = "This browser cannot unpack the game; a newer one can.";
 }
-const packed = Uint8Array.from(atob(document.getElementById("film").textContent), (letter) => letter.charCodeAt(0));
+const text = atob(document.getElementById("animation").textContent);
+const packed = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
 new Viewer(document.getElementById("viewer"), await new Response(unpacked).json());
 """
@@ -67,7 +68,7 @@ class GameEvaluation:
         count = len(record.decisions)
         found, expected = (len(self.shares), len(self.costs), len(self.better)), (count + 1, count, count)
         if found != expected:
-            raise UserError(f"judgement: found {found} shares, costs and better actions, expected {expected}")
+            raise UserError(f"evaluation: found {found} shares, costs and better actions, expected {expected}")
         steps = zip(replay_steps(record), (*self.better, None), strict=True)
         better = [None if best is None else _ui_action(game, best).words for (game, _), best in steps]
         return {
@@ -80,7 +81,7 @@ class GameEvaluation:
 
 def make_animation(
     record: Record,
-    judgement: GameEvaluation | None = None,
+    evaluation: GameEvaluation | None = None,
     seat: int | None = None,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -89,7 +90,7 @@ def make_animation(
 
     Args:
         record: record of a finished or unfinished game with D actions and n seats.
-        judgement: evaluation of the game, or None.
+        evaluation: evaluation of the game, or None.
         seat: the viewing seat, whose observations are shown; None shows all cards.
         progress: called after each picture with the number of completed pictures and the total, D + 1.
 
@@ -105,17 +106,17 @@ def make_animation(
         - ``elements``: the distinct texts of all pictures.
         - ``frames``: D + 1 lists of ``[at, gone, [elements]]``, the changes in the element numbers since the previous
             picture. The elements of a picture, concatenated, form its SVG.
-        - ``judgement``: the result of `GameEvaluation.to_dict`, or null.
+        - ``evaluation``: the result of `GameEvaluation.to_dict`, or null.
 
     Raises:
-        ValueError: if the game has no drawings, if the seat does not exist, or if both `judgement` and `seat` are
+        ValueError: if the game has no drawings, if the seat does not exist, or if both `evaluation` and `seat` are
             given. An evaluation uses the observations of all seats.
         RecordError: if an action is illegal, or the result differs from the one in the record.
     """
     if seat is not None and not 0 <= seat < record.config.num_players:
         raise UserError(f"seat: found {seat}, expected 0 to {record.config.num_players - 1}")
-    if seat is not None and judgement is not None:
-        raise UserError(f"judgement: found one for seat {seat}, expected None, because it reveals hidden cards")
+    if seat is not None and evaluation is not None:
+        raise UserError(f"evaluation: found one for seat {seat}, expected None, because it reveals hidden cards")
     elements, frames = _encode_frames(_counted(svg_frames(record, seat), len(record.decisions) + 1, progress))
     result = {"scores": list(record.scores), "places": list(record.places or ())} if record.scores else None
     return {
@@ -126,7 +127,7 @@ def make_animation(
         "scores": [game.scores().tolist() for game, _ in replay_steps(record)],
         "elements": elements,
         "frames": frames,
-        "judgement": None if judgement is None else judgement.to_dict(record),
+        "evaluation": None if evaluation is None else evaluation.to_dict(record),
     }
 
 
@@ -196,7 +197,7 @@ def _differences(before: Sequence[int], now: Sequence[int]) -> list[Splice]:
 
 def page(
     record: Record,
-    judgement: GameEvaluation | None = None,
+    evaluation: GameEvaluation | None = None,
     *,
     title: str = "",
     seat: int | None = None,
@@ -206,7 +207,7 @@ def page(
 
     Args:
         record: record of a finished or unfinished game.
-        judgement: evaluation of the game, or None.
+        evaluation: evaluation of the game, or None.
         title: title of the page; if empty, the names of the game and the players.
         seat: the viewing seat, whose observations are shown; None shows all cards.
         progress: called after each picture with the number of completed pictures and the total.
@@ -214,7 +215,7 @@ def page(
     Raises:
         ValueError, RecordError: as in `make_animation`.
     """
-    animation = make_animation(record, judgement, seat, progress=progress)
+    animation = make_animation(record, evaluation, seat, progress=progress)
     # The page has one script without imports and one style sheet.
     lines = [line for name in _SCRIPTS for line in _text(name).splitlines() if not line.startswith("import ")]
     script = "\n".join([*(line.removeprefix("export ") for line in lines), _START])
@@ -223,7 +224,7 @@ def page(
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'"
     template = Template((VIEWER.parent / "page.html").read_text(encoding="utf-8"))
     return template.substitute(
-        policy=policy, title=html.escape(printable(title)), style=style, film=_packed(animation), script=script
+        policy=policy, title=html.escape(printable(title)), style=style, animation=_packed(animation), script=script
     )
 
 

@@ -169,9 +169,14 @@ def _page_data(saved: SavedGame) -> bytes:
         data |= {"kind": "position", "position": _position(saved.begin)}
     else:
         end = saved.after(len(saved.decisions))
-        film = make_animation(saved.record)
-        data |= {"kind": "record", "film": film, "players": film["players"], "to_move": None if end.done else end.seat}
-        film["players"] = [_label(saved.begin.spec, player) for player in film["players"]]
+        animation = make_animation(saved.record)
+        data |= {
+            "kind": "record",
+            "animation": animation,
+            "players": animation["players"],
+            "to_move": None if end.done else end.seat,
+        }
+        animation["players"] = [_label(saved.begin.spec, player) for player in animation["players"]]
     return json.dumps(data, separators=(",", ":")).encode()
 
 
@@ -194,17 +199,17 @@ def _position(game: BoardGame) -> dict[str, Any]:
 
 
 def _add_evaluations(app: FastAPI, records: SavedGames, jobs: EvaluationJobs) -> None:
-    @app.get("/api/records/{name}/judgement")
+    @app.get("/api/records/{name}/evaluation")
     async def progress(name: str, evaluator: str) -> dict[str, Any]:
         """Return the progress of an evaluation and, once it is complete, its results."""
         return jobs.of(records.load(name), evaluator).to_dict()
 
-    @app.post("/api/records/{name}/judgement", status_code=202)
+    @app.post("/api/records/{name}/evaluation", status_code=202)
     async def start(name: str, evaluator: str) -> dict[str, Any]:
         """Start evaluating a game."""
         return jobs.start(records.load(name), evaluator).to_dict()
 
-    @app.delete("/api/records/{name}/judgement")
+    @app.delete("/api/records/{name}/evaluation")
     async def stop(name: str, evaluator: str) -> dict[str, Any]:
         """Stop evaluating a game."""
         return (await jobs.stop(records.load(name), evaluator)).to_dict()

@@ -59,7 +59,7 @@ class EvaluationRequest:
 def evaluation_message(request: EvaluationRequest, evaluation: Evaluation) -> dict[str, Any]:
     """Return the message for the page, with the evaluator and its evaluation (`evaluation_data`)."""
     return {
-        "type": "opinion",
+        "type": "evaluation",
         "number": request.number,
         "evaluator": request.evaluator,
         "deeper": request.deeper,
@@ -168,7 +168,7 @@ class EvaluationJob:
             "done": len(self.evaluations),
             "total": self.total,
             "problem": self.problem,
-            "judgement": self.result,
+            "evaluation": self.result,
         }
 
     async def end(self) -> None:

@@ -112,7 +112,7 @@ def table_view(
         "done": game.done,
         "mine": list(mine),
         "viewer": viewer,
-        "curtain": handover,
+        "handover": handover,
         "svg": "",
         "size": [0, 0],
         "spots": {},

@@ -77,7 +77,7 @@ class Player:
         self.wrong: list[str] = []
         self.frames: list[str] = []
         self.views: list[dict[str, Any]] = []
-        self.opinions: list[dict[str, Any]] = []
+        self.evaluations: list[dict[str, Any]] = []
         self.responses: list[Any] = []
         self.answers: list[dict[str, Any]] = []
         self.clocks: list[dict[str, Any]] = []
@@ -108,8 +108,8 @@ class Player:
         if message["type"] in ("explained", "rules", "lesson", "graded", "taught"):
             self.answers.append(message)
             return
-        assert message["type"] in ("table", "opinion"), message
-        (self.views if message["type"] == "table" else self.opinions).append(message)
+        assert message["type"] in ("table", "evaluation"), message
+        (self.views if message["type"] == "table" else self.evaluations).append(message)
 
     @property
     def view(self) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int
         if real.game.done:
             assert _sent(real, frame) == text
             continue
-        kept = frame["mine"] if frame["curtain"] is not None else [frame["viewer"]]
+        kept = frame["mine"] if frame["handover"] is not None else [frame["viewer"]]
         for seat in kept:
             other = _at(table, frame)
             other.game = determinize(real.game, seat, seed=number)
@@ -103,7 +103,7 @@ def _sent(table: GameTable, frame: dict[str, Any]) -> str:
         table,
         tuple(frame["mine"]),
         frame["viewer"],
-        frame["curtain"],
+        frame["handover"],
         frame["thinking"],
         frame["message"],
         lambda viewer: picture(table, viewer),

@@ -231,7 +231,7 @@ def functions(config: Any, players: Sequence[str]) -> dict[str, Called]:
         player = make_player(name, config)
         found[f"{name}: act"] = Called(lambda player=player, **arrays: player.act(*arrays.values()), asked)
         if hasattr(player, "evaluate_actions"):
-            found[f"{name}: opinions"] = Called(
+            found[f"{name}: evaluations"] = Called(
                 lambda player=player, **arrays: [
                     (one.best, one.actions) for one in evaluate_actions(player, config, *arrays.values())
                 ],

@@ -132,7 +132,7 @@ def _evaluate(record: Record, evaluator: str | None) -> GameEvaluation | None:
     with ProgressDisplay(len(record.decisions), "actions") as display:
         return analyze(
             record, evaluator or DEFAULT_EVALUATOR, progress=lambda done, _: display.advance(done - display.done)
-        ).judgement
+        ).evaluation
 
 
 View = tuple[BoardGame, list[str]]

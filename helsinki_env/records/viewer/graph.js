@@ -2,7 +2,7 @@
 
 import { makeSvg, t } from "./dom.js";
 
-/** @typedef {import("./reel.js").Film} Film */
+/** @typedef {import("./pictures.js").GameAnimation} GameAnimation */
 
 /** Margins, in pixels, between the lines and the edges of the graph, which contain the labels. */
 const RIM = { left: 50, right: 30, top: 12, bottom: 22 };
@@ -13,8 +13,8 @@ const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 export class Graph {
   element = makeSvg("svg", { class: "graph", role: "img" });
-  /** @type {Film} */
-  #film;
+  /** @type {GameAnimation} */
+  #animation;
   /** @type {number[][]} */
   #rows = [];
   #shares = false;
@@ -24,15 +24,15 @@ export class Graph {
   #cursor = makeSvg("line", { class: "cursor" });
 
   /**
-   * @param {Film} film
+   * @param {GameAnimation} animation
    * @param {(number: number) => void} jump  shows the position after a number of actions
    */
-  constructor(film, jump) {
-    this.#film = film;
+  constructor(animation, jump) {
+    this.#animation = animation;
     const at = (/** @type {PointerEvent} */ event) => {
       const { left, width } = this.element.getBoundingClientRect();
       const along = (event.clientX - left - RIM.left) / (width - RIM.left - RIM.right);
-      jump(Math.round(Math.min(1, Math.max(0, along)) * film.steps.length));
+      jump(Math.round(Math.min(1, Math.max(0, along)) * animation.steps.length));
     };
     this.element.addEventListener("pointerdown", (event) => {
       this.element.setPointerCapture?.(event.pointerId);
@@ -76,7 +76,7 @@ export class Graph {
   /** @param {number} number */
   #x(number) {
     const wide = this.#width - RIM.left - RIM.right;
-    return RIM.left + (wide * number) / Math.max(1, this.#film.steps.length);
+    return RIM.left + (wide * number) / Math.max(1, this.#animation.steps.length);
   }
 
   /** Return the step between labels, and the uppermost label. */
@@ -96,7 +96,7 @@ export class Graph {
     this.element.replaceChildren(
       ...this.#levels(step, top, y),
       ...this.#rounds(low),
-      ...this.#film.players.flatMap((_, seat) => this.#line(seat, y)),
+      ...this.#animation.players.flatMap((_, seat) => this.#line(seat, y)),
       ...this.#costly.map((number) => this.#mark(number, y)),
       ...this.#ends(y),
       this.#cursor,
@@ -121,9 +121,9 @@ export class Graph {
   *#rounds(low) {
     yield makeSvg("text", { class: "level", x: RIM.left - 8, y: low + 18 }, t("Round"));
     let free = RIM.left;
-    for (const [number, step] of this.#film.steps.entries()) {
+    for (const [number, step] of this.#animation.steps.entries()) {
       const x = this.#x(number);
-      if (step.round === this.#film.steps[number - 1]?.round || x < free) continue;
+      if (step.round === this.#animation.steps[number - 1]?.round || x < free) continue;
       yield makeSvg("text", { class: "round", x, y: low + 18 }, String(step.round));
       yield makeSvg("line", { class: "level", x1: x, x2: x, y1: low, y2: low + 4 });
       free = x + 26;
@@ -147,7 +147,7 @@ export class Graph {
    * @param {(value: number) => number} y
    */
   #mark(number, y) {
-    const { seat } = this.#film.steps[number];
+    const { seat } = this.#animation.steps[number];
     return makeSvg("circle", { class: "costly", cx: this.#x(number + 1), cy: y(this.#rows[number + 1][seat]), r: 5.5 });
   }
 

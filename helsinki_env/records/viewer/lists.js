@@ -2,8 +2,8 @@
 
 import { button, make, t, token } from "./dom.js";
 
-/** @typedef {import("./reel.js").Film} Film */
-/** @typedef {import("./reel.js").Judgement} Judgement */
+/** @typedef {import("./pictures.js").GameAnimation} GameAnimation */
+/** @typedef {import("./pictures.js").GameEvaluation} GameEvaluation */
 
 /** Minimum regret of listed actions. */
 const COSTLY = 0.03;
@@ -12,10 +12,10 @@ const MOST_COSTLY = 8;
 /**
  * Return the actions with the largest regret, worst first.
  *
- * @param {Judgement | null} judgement
+ * @param {GameEvaluation | null} evaluation
  */
-export function costliest(judgement) {
-  const costs = judgement?.costs ?? [];
+export function costliest(evaluation) {
+  const costs = evaluation?.costs ?? [];
   const costly = [...costs.keys()].filter((number) => (costs[number] ?? 0) >= COSTLY);
   return costly.sort((a, b) => (costs[b] ?? 0) - (costs[a] ?? 0) || a - b).slice(0, MOST_COSTLY);
 }
@@ -34,19 +34,19 @@ export function lost(cost) {
 /**
  * Create the list of actions with the largest regret.
  *
- * @param {Film} film
- * @param {Judgement} judgement
+ * @param {GameAnimation} animation
+ * @param {GameEvaluation} evaluation
  * @param {(number: number) => void} jump
  */
-export function costlyList(film, judgement, jump) {
-  const numbers = costliest(judgement);
+export function costlyList(animation, evaluation, jump) {
+  const numbers = costliest(evaluation);
   if (!numbers.length) return make("p", { class: "faint" }, t(`No action reduced the win probability by ${100 * COSTLY}% or more.`));
   const items = numbers.map((number) => {
-    const { seat, said, round } = film.steps[number];
-    const better = judgement.better[number];
-    const words = make("span", {}, `${t(`Round ${round}`)}: ${t(film.players[seat])} ${t(said)}`);
+    const { seat, said, round } = animation.steps[number];
+    const better = evaluation.better[number];
+    const words = make("span", {}, `${t(`Round ${round}`)}: ${t(animation.players[seat])} ${t(said)}`);
     if (better) words.append(make("span", { class: "better" }, t(`better: ${better}`)));
-    const cost = make("b", { class: "cost" }, lost(judgement.costs[number]));
+    const cost = make("b", { class: "cost" }, lost(evaluation.costs[number]));
     return make("li", {}, button({ class: "step" }, () => jump(number + 1), token(seat), words, cost));
   });
   return make("ol", {}, ...items);
@@ -63,17 +63,17 @@ const BEST = 0.005;
 /**
  * Create the performance report: each player's share of best actions, and mean regret in each third of the game.
  *
- * @param {Film} film
- * @param {Judgement} judgement
+ * @param {GameAnimation} animation
+ * @param {GameEvaluation} evaluation
  */
-export function report(film, judgement) {
-  const last = film.steps.at(-1)?.round ?? 1;
+export function report(animation, evaluation) {
+  const last = animation.steps.at(-1)?.round ?? 1;
   const third = (/** @type {number} */ round) => Math.min(2, Math.floor((3 * (round - 1)) / last));
-  const rows = film.players.map((name, seat) => {
-    const own = [...film.steps.keys()].filter((n) => film.steps[n].seat === seat && judgement.costs[n] !== null);
-    const best = own.filter((n) => (judgement.costs[n] ?? 0) <= BEST).length;
+  const rows = animation.players.map((name, seat) => {
+    const own = [...animation.steps.keys()].filter((n) => animation.steps[n].seat === seat && evaluation.costs[n] !== null);
+    const best = own.filter((n) => (evaluation.costs[n] ?? 0) <= BEST).length;
     const means = PARTS.map((_, part) => {
-      const costs = own.filter((n) => third(film.steps[n].round) === part).map((n) => judgement.costs[n] ?? 0);
+      const costs = own.filter((n) => third(animation.steps[n].round) === part).map((n) => evaluation.costs[n] ?? 0);
       return costs.length ? t(`${decimal((100 * costs.reduce((sum, one) => sum + one, 0)) / costs.length)}%`) : "–";
     });
     const share = own.length ? t(`${Math.round((100 * best) / own.length)}% of ${own.length}`) : "–";
@@ -100,17 +100,17 @@ export class Course {
   #current;
 
   /**
-   * @param {Film} film
+   * @param {GameAnimation} animation
    * @param {(number: number) => void} jump
    */
-  constructor(film, jump) {
+  constructor(animation, jump) {
     this.#buttons.push(button({ class: "step" }, () => jump(0), t("Start of the game")));
     this.element.append(this.#buttons[0]);
     let list = make("ol");
-    for (const [number, step] of film.steps.entries()) {
-      if (step.turn !== film.steps[number - 1]?.turn) {
+    for (const [number, step] of animation.steps.entries()) {
+      if (step.turn !== animation.steps[number - 1]?.turn) {
         list = make("ol");
-        const title = make("h3", {}, token(step.seat), `${t(film.players[step.seat])}, ${t(`round ${step.round}`)}`);
+        const title = make("h3", {}, token(step.seat), `${t(animation.players[step.seat])}, ${t(`round ${step.round}`)}`);
         this.element.append(make("section", {}, title, list));
       }
       const cost = make("b", { class: "cost" });
@@ -121,9 +121,9 @@ export class Course {
     }
   }
 
-  /** @param {Judgement | null} judgement */
-  showEvaluation(judgement) {
-    for (const [number, cost] of this.#costs.entries()) cost.textContent = lost(judgement?.costs[number]);
+  /** @param {GameEvaluation | null} evaluation */
+  showEvaluation(evaluation) {
+    for (const [number, cost] of this.#costs.entries()) cost.textContent = lost(evaluation?.costs[number]);
   }
 
   /** @param {number} number */

@@ -3,10 +3,10 @@
 import { button, doing, make, makeSvg, t, token } from "./dom.js";
 import { Graph, sample } from "./graph.js";
 import { Course, costliest, costlyList, lost, report } from "./lists.js";
-import { Reel } from "./reel.js";
+import { Pictures } from "./pictures.js";
 
-/** @typedef {import("./reel.js").Film} Film */
-/** @typedef {import("./reel.js").Judgement} Judgement */
+/** @typedef {import("./pictures.js").GameAnimation} GameAnimation */
+/** @typedef {import("./pictures.js").GameEvaluation} GameEvaluation */
 
 /** Milliseconds per action during playback. */
 const PACE = 900;
@@ -23,10 +23,10 @@ const SIGNS = {
 export class Viewer {
   /** @type {HTMLElement} */
   #root;
-  /** @type {Film} */
-  #film;
-  /** @type {Judgement | null} */
-  #judgement = null;
+  /** @type {GameAnimation} */
+  #animation;
+  /** @type {GameEvaluation | null} */
+  #evaluation = null;
   /** @type {(number: number) => void} */
   #moved;
   /** @type {(svg: SVGSVGElement, number: number) => void} */
@@ -42,8 +42,8 @@ export class Viewer {
   #values = make("div", { class: "values", role: "group", "aria-label": t("What the graph shows") });
   #standing = make("ol", { class: "standing", "aria-label": t("Players") });
   #costly = make("section", { class: "panel costliest" });
-  /** @type {Reel} */
-  #reel;
+  /** @type {Pictures} */
+  #pictures;
   /** @type {Graph} */
   #graph;
   /** @type {Course} */
@@ -51,31 +51,31 @@ export class Viewer {
 
   /**
    * @param {HTMLElement} root  the viewer replaces its contents
-   * @param {Film} film
+   * @param {GameAnimation} animation
    * @param {object} [options]
    * @param {(number: number) => void} [options.moved]  called with the number of actions before the shown position
    * @param {(svg: SVGSVGElement, number: number) => void} [options.drawn]  called with each picture once it is shown
    */
-  constructor(root, film, { moved = () => {}, drawn = () => {} } = {}) {
+  constructor(root, animation, { moved = () => {}, drawn = () => {} } = {}) {
     this.#root = root;
-    this.#film = film;
+    this.#animation = animation;
     this.#moved = moved;
     this.#drawn = drawn;
     const jump = (/** @type {number} */ number) => this.#go(number);
-    this.#reel = new Reel(film);
-    this.#graph = new Graph(film, jump);
-    this.#course = new Course(film, jump);
+    this.#pictures = new Pictures(animation);
+    this.#graph = new Graph(animation, jump);
+    this.#course = new Course(animation, jump);
     root.classList.add("viewer");
     root.replaceChildren(
       make(
         "div",
-        { class: "film" },
+        { class: "animation" },
         make("div", { class: "seen" }, this.#scene, this.#controls(), this.#words, this.#curves()),
         make("div", { class: "told" }, this.#costly, this.#all()),
       ),
     );
     document.addEventListener("keydown", (event) => this.#key(event));
-    this.showEvaluation(film.judgement);
+    this.showEvaluation(animation.evaluation);
     this.show(0);
   }
 
@@ -90,8 +90,8 @@ export class Viewer {
    * @param {number} number
    */
   show(number) {
-    this.#number = Math.min(this.#film.steps.length, Math.max(0, number));
-    const picture = this.#reel.picture(this.#number);
+    this.#number = Math.min(this.#animation.steps.length, Math.max(0, number));
+    const picture = this.#pictures.picture(this.#number);
     this.#scene.replaceChildren(picture);
     this.#drawn(picture, this.#number);
     // For screen readers, the picture is one image with a title and description; names of its parts are ignored.
@@ -107,33 +107,33 @@ export class Viewer {
   /**
    * Set or remove the evaluation of the game.
    *
-   * @param {Judgement | null} judgement
+   * @param {GameEvaluation | null} evaluation
    */
-  showEvaluation(judgement) {
-    this.#judgement = judgement;
-    this.#values.hidden = this.#costly.hidden = judgement === null;
-    if (judgement) {
+  showEvaluation(evaluation) {
+    this.#evaluation = evaluation;
+    this.#values.hidden = this.#costly.hidden = evaluation === null;
+    if (evaluation) {
       this.#costly.replaceChildren(
         make("h2", {}, t("Costliest actions")),
-        costlyList(this.#film, judgement, (number) => this.#go(number)),
-        make("p", { class: "faint" }, t(`Win probabilities, evaluated by ${judgement.evaluator}. Keys: N next, P previous mistake.`)),
+        costlyList(this.#animation, evaluation, (number) => this.#go(number)),
+        make("p", { class: "faint" }, t(`Win probabilities, evaluated by ${evaluation.evaluator}. Keys: N next, P previous mistake.`)),
         make(
           "div",
           { class: "mistakes" },
           button({ "aria-keyshortcuts": "p" }, () => this.#mistake(-1), t("Previous mistake")),
           button({ "aria-keyshortcuts": "n" }, () => this.#mistake(1), t("Next mistake")),
         ),
-        report(this.#film, judgement),
+        report(this.#animation, evaluation),
       );
     }
-    this.#course.showEvaluation(judgement);
-    this.#plot(judgement !== null);
+    this.#course.showEvaluation(evaluation);
+    this.#plot(evaluation !== null);
     this.#say();
     this.#stand();
   }
 
   #controls() {
-    const last = this.#film.steps.length;
+    const last = this.#animation.steps.length;
     this.#slider.max = String(last);
     this.#slider.addEventListener("input", () => this.#go(Number(this.#slider.value)));
     const larger = button({ class: "larger", "aria-pressed": "false" }, () => {
@@ -176,14 +176,14 @@ export class Viewer {
 
   /** @param {boolean} shares */
   #plot(shares) {
-    const rows = shares && this.#judgement ? this.#judgement.shares : this.#film.scores;
-    this.#graph.plot(rows, shares, costliest(this.#judgement));
+    const rows = shares && this.#evaluation ? this.#evaluation.shares : this.#animation.scores;
+    this.#graph.plot(rows, shares, costliest(this.#evaluation));
     for (const [i, one] of [...this.#values.children].entries()) one.setAttribute("aria-pressed", String(shares === (i === 0)));
   }
 
   /** Describe the last action in words. */
   #say() {
-    const { steps, players, result } = this.#film;
+    const { steps, players, result } = this.#animation;
     const step = steps[this.#number - 1];
     const round = (step ?? steps[0])?.round ?? 1;
     this.#where.textContent = t(`${this.#number} of ${steps.length}, round ${round}`);
@@ -191,11 +191,11 @@ export class Viewer {
     this.#words.replaceChildren(step ? token(step.seat) : t("The game begins."));
     if (!step) return;
     this.#words.append(`${doing(t(players[step.seat]), t(step.said))}. `);
-    const cost = lost(this.#judgement?.costs[this.#number - 1]);
-    const better = this.#judgement?.better[this.#number - 1];
+    const cost = lost(this.#evaluation?.costs[this.#number - 1]);
+    const better = this.#evaluation?.better[this.#number - 1];
     if (cost) this.#words.append(make("b", { class: "cost" }, cost));
     if (cost && better) this.#words.append(make("span", { class: "better" }, ` ${t(`better: ${better}`)}`));
-    const why = this.#judgement?.why?.[this.#number - 1];
+    const why = this.#evaluation?.why?.[this.#number - 1];
     if (cost && why) this.#words.append(make("span", { class: "why" }, ` ${t(why)}`));
     if (result && this.#number === steps.length) {
       const winners = players.filter((_, seat) => result.places[seat] === 0).map(t).join(` ${t("and")} `);
@@ -205,9 +205,9 @@ export class Viewer {
 
   /** Show the points and win probability of every seat. */
   #stand() {
-    const shares = this.#judgement?.shares[this.#number];
-    const points = this.#film.scores[this.#number];
-    const items = this.#film.players.map((name, seat) => {
+    const shares = this.#evaluation?.shares[this.#number];
+    const points = this.#animation.scores[this.#number];
+    const items = this.#animation.players.map((name, seat) => {
       const item = make("li", {}, token(seat), sample(seat), make("span", { class: "name" }, t(name)));
       if (shares) item.append(make("b", {}, t(`${Math.round(100 * shares[seat])}%`)));
       item.append(make("span", {}, points[seat] === 1 ? t("1 point") : t(`${points[seat]} points`)));
@@ -231,10 +231,10 @@ export class Viewer {
       this.#pause();
       return;
     }
-    if (this.#number === this.#film.steps.length) this.show(0);
+    if (this.#number === this.#animation.steps.length) this.show(0);
     this.#clock = setInterval(() => {
       this.show(this.#number + 1);
-      if (this.#number === this.#film.steps.length) this.#pause();
+      if (this.#number === this.#animation.steps.length) this.#pause();
     }, PACE);
     this.#words.setAttribute("aria-live", "off"); // too fast for screen readers
     face(this.#play, "pause", t("Pause (Space)"));
@@ -253,7 +253,7 @@ export class Viewer {
    * @param {number} by  -1 or 1
    */
   #turn(by) {
-    const { steps } = this.#film;
+    const { steps } = this.#animation;
     let number = this.#number + by;
     while (number > 0 && number < steps.length && steps[number].turn === steps[number - 1].turn) number += by;
     return number;
@@ -265,7 +265,7 @@ export class Viewer {
    * @param {number} by  -1 or 1
    */
   #mistake(by) {
-    const after = costliest(this.#judgement).map((number) => number + 1).sort((a, b) => by * (a - b));
+    const after = costliest(this.#evaluation).map((number) => number + 1).sort((a, b) => by * (a - b));
     const next = after.find((number) => by * (number - this.#number) > 0);
     if (next !== undefined) this.#go(next);
   }
@@ -280,7 +280,7 @@ export class Viewer {
       ArrowLeft: () => this.#go(this.#number - 1),
       ArrowRight: () => this.#go(this.#number + 1),
       Home: () => this.#go(0),
-      End: () => this.#go(this.#film.steps.length),
+      End: () => this.#go(this.#animation.steps.length),
       PageUp: () => this.#go(this.#turn(-1)),
       PageDown: () => this.#go(this.#turn(1)),
       " ": () => this.#toggle(),

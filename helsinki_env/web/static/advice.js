@@ -4,7 +4,7 @@ import { button, make } from "./dom.js";
 import { keep, recall } from "./kept.js";
 import { number, percent, t } from "./language.js";
 
-/** @typedef {import("./protocol.js").Opinion} Opinion */
+/** @typedef {import("./protocol.js").PositionEvaluation} PositionEvaluation */
 /** @typedef {import("./protocol.js").ToServer} ToServer */
 /** @typedef {import("./protocol.js").View} View */
 
@@ -62,7 +62,7 @@ export class Advice {
     }
   }
 
-  /** @param {Opinion | {type: "not_evaluated", number: number, message: string}} message */
+  /** @param {PositionEvaluation | {type: "not_evaluated", number: number, message: string}} message */
   heard(message) {
     if (message.number !== this.#asked || !this.#view) return;
     if (message.type === "not_evaluated") {
@@ -134,13 +134,13 @@ export class Advice {
   }
 
   /**
-   * @param {Opinion} opinion
+   * @param {PositionEvaluation} evaluation
    * @param {boolean} own  whether the picture can highlight them
    */
-  #choices(opinion, own) {
+  #choices(evaluation, own) {
     const list = make("ol", { class: "thoughts" });
-    for (const one of opinion.choices.slice(0, MOST)) {
-      const part = opinion.deeper ? one.share : one.probability;
+    for (const one of evaluation.choices.slice(0, MOST)) {
+      const part = evaluation.deeper ? one.share : one.probability;
       const inside = [make("span", { class: "words" }, one.words), figure(part), bar(part)];
       const row = own
         ? button("", () => this.point(one.id), { class: "thought", title: t("Highlight it in the picture") })
@@ -155,11 +155,11 @@ export class Advice {
 /**
  * Return a heading for the win probabilities.
  *
- * @param {Opinion} opinion
+ * @param {PositionEvaluation} evaluation
  * @param {View} view
  */
-function chancesOf(opinion, view) {
-  return view.mine.length ? t("Win probabilities") : t(`Win probabilities, based on what ${view.seats[opinion.seat].name} sees`);
+function chancesOf(evaluation, view) {
+  return view.mine.length ? t("Win probabilities") : t(`Win probabilities, based on what ${view.seats[evaluation.seat].name} sees`);
 }
 
 /**

@@ -27,7 +27,7 @@ export class EvaluationPanel {
   /**
    * @param {string} record
    * @param {string[]} evaluators  fastest first
-   * @param {(judgement: any) => void} thought  receives the result; null: none yet
+   * @param {(evaluation: any) => void} thought  receives the result; null: none yet
    * @param {(problem: unknown) => void} complain
    */
   constructor(record, evaluators, thought, complain) {
@@ -71,7 +71,7 @@ export class EvaluationPanel {
    * @returns {Promise<EvaluationProgress>}
    */
   #ask(method, evaluator) {
-    return ask(method, `/api/records/${this.record}/judgement?evaluator=${encodeURIComponent(evaluator)}`);
+    return ask(method, `/api/records/${this.record}/evaluation?evaluator=${encodeURIComponent(evaluator)}`);
   }
 
   /** @param {"GET" | "POST" | "DELETE"} method */
@@ -107,7 +107,7 @@ export class EvaluationPanel {
   }
 
   /** @param {EvaluationProgress} progress */
-  #show({ evaluator, state, done, total, problem, judgement }) {
+  #show({ evaluator, state, done, total, problem, evaluation }) {
     this.#running = state === "running";
     start.textContent = this.#running ? t("Stop") : done ? t("Resume") : t("Evaluate");
     start.hidden = state === "done";
@@ -118,7 +118,7 @@ export class EvaluationPanel {
     const far = total ? t(`${done} of ${counted(total, "action")}`) : t("Starting …");
     byId("state").textContent = this.#running ? far : t(problem);
     if (this.#running) return;
-    this.shown = judgement ? evaluator : "";
-    this.thought(judgement);
+    this.shown = evaluation ? evaluator : "";
+    this.thought(evaluation);
   }
 }

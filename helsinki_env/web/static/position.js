@@ -3,7 +3,7 @@
 import { make } from "./dom.js";
 import { percent, t } from "./language.js";
 
-/** @typedef {Pick<import("./protocol.js").Opinion, "shares" | "choices">} Thought */
+/** @typedef {Pick<import("./protocol.js").PositionEvaluation, "shares" | "choices">} Thought */
 /** @typedef {import("./protocol.js").Position} Position */
 
 export class PositionView {

@@ -58,7 +58,7 @@
  * @property {boolean} done
  * @property {number[]} mine  The seats that this browser plays.
  * @property {number | null} viewer
- * @property {number | null} curtain  The seat whose player must take over the device first.
+ * @property {number | null} handover  The seat whose player must take over the device first.
  * @property {string} svg
  * @property {[number, number]} size
  * @property {Record<string, Box>} spots
@@ -73,8 +73,8 @@
  * @property {Taken[]} log
  * @property {string | null} message
  *
- * @typedef {object} Opinion  An evaluation of the actions of the seat to move.
- * @property {"opinion"} type
+ * @typedef {object} PositionEvaluation  An evaluation of the actions of the seat to move.
+ * @property {"evaluation"} type
  * @property {number} number  Number of actions taken.
  * @property {string} evaluator
  * @property {number} deeper  Number of search simulations; 0 uses only the network.
@@ -130,7 +130,7 @@
  * @property {"change"} type
  * @property {(string | [number, number])[]} parts
  *
- * @typedef {View | Opinion | Explained | Lesson | PracticeState | Graded | ClockState
+ * @typedef {View | PositionEvaluation | Explained | Lesson | PracticeState | Graded | ClockState
  *   | {type: "taught", number: number, action: number, regret: number, hint: string} | {type: "rules", sections: Section[]} | {type: "not_evaluated", number: number, message: string} | {type: "clock", seconds: number}
  *   | {type: "pong"} | {type: "done", once: string}
  *   | {type: "error", message: string} | {type: "refused", message: string}} FromServer
@@ -201,7 +201,7 @@
  * @property {boolean} done
  *
  * @typedef {{record: string, title: string, game: string, evaluators: string[]}
- *   & ({kind: "position", position: Position} | {kind: "record", film: any, players: string[], to_move: number | null})} Study
+ *   & ({kind: "position", position: Position} | {kind: "record", animation: any, players: string[], to_move: number | null})} Study
  *   A game has an animation for the viewer and the seat to move at the end, which is null if the game is over.
  *
  * @typedef {object} EvaluationProgress  The progress of an evaluation.
@@ -210,7 +210,7 @@
  * @property {number} done
  * @property {number} total
  * @property {string} problem
- * @property {any} judgement  Data for the game viewer, or an Opinion for a position; null until the evaluation is complete.
+ * @property {any} evaluation  Data for the game viewer, or a PositionEvaluation for a position; null until the evaluation is complete.
  */
 
 export {};

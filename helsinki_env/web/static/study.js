@@ -37,19 +37,19 @@ async function show(study) {
 }
 
 /** @param {Extract<Study, {kind: "record"}>} study */
-function showGame({ record, game, film, players, evaluators, to_move: last }) {
+function showGame({ record, game, animation, players, evaluators, to_move: last }) {
   const button = /** @type {HTMLButtonElement} */ (byId("play-on"));
-  const mover = (/** @type {number} */ number) => (number < film.steps.length ? film.steps[number].seat : last);
+  const mover = (/** @type {number} */ number) => (number < animation.steps.length ? animation.steps[number].seat : last);
   const moved = (/** @type {number} */ number) => (button.disabled = mover(number) === null);
   // A name that differs from the record's is the label of a level.
-  film.players = film.players.map((/** @type {string} */ name, /** @type {number} */ i) => (name === players[i] ? verbatim(recordTitle(name)) : name));
-  const seats = film.players.map((/** @type {string} */ name) => ({ name }));
+  animation.players = animation.players.map((/** @type {string} */ name, /** @type {number} */ i) => (name === players[i] ? verbatim(recordTitle(name)) : name));
+  const seats = animation.players.map((/** @type {string} */ name) => ({ name }));
   const drawn = (/** @type {SVGSVGElement} */ svg, /** @type {number} */ number) => {
-    const step = film.steps[number - 1];
+    const step = animation.steps[number - 1];
     rewrite(svg, { seats, spots: {}, log: step ? [{ seat: step.seat, words: t(step.said) }] : [] })();
   };
-  const viewer = new Viewer(byId("shown"), film, { moved, drawn });
-  const panel = new EvaluationPanel(record, evaluators, (judgement) => viewer.showEvaluation(judgement), complain);
+  const viewer = new Viewer(byId("shown"), animation, { moved, drawn });
+  const panel = new EvaluationPanel(record, evaluators, (evaluation) => viewer.showEvaluation(evaluation), complain);
   onClick("play-on", () => playOn(record, game, players, viewer.number, mover(viewer.number)));
   onClick("save", () => download(`${path}/file`, `${record}.jsonl`));
   onClick("save-page", () => download(`${path}/page?evaluator=${encodeURIComponent(panel.shown)}`, `${record}.html`));

@@ -190,7 +190,7 @@ function showLine(there) {
 
 /** Enable the buttons that need a connection only while there is one. */
 function switchButtons() {
-  const all = "#act button, #curtain button, #log button, #here, .deeper button";
+  const all = "#act button, #handover button, #log button, #here, .deeper button";
   for (const one of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(all))) {
     one.disabled = !connection.there;
   }
@@ -253,7 +253,7 @@ function heard(from) {
   if (message.type === "graded") return practice.graded(message);
   if (message.type === "taught") return teaching.heard(message);
   if (message.type === "rules") return help.showRules(message.sections);
-  if (message.type === "opinion" || message.type === "not_evaluated") return advice.heard(message);
+  if (message.type === "evaluation" || message.type === "not_evaluated") return advice.heard(message);
   if (message.type !== "error" && message.type !== "refused") return;
   sent = -1;
   if (message.type === "refused") return showClosed(message.message);
@@ -290,8 +290,8 @@ function show(next) {
   if (turnBegan && next.number < turnBegan.number) turnBegan = null;
   if (before && next.number > before.number && !(turnBegan && before.turn.length && toMove(before) === toMove(turnBegan))) turnBegan = before;
   if (!practice.on) byId("title").textContent = next.name ? t(next.name) : next.seats.map((chair) => t(chair.name)).join(", ");
-  byId("picture").hidden = next.curtain !== null;
-  showCurtain(next);
+  byId("picture").hidden = next.handover !== null;
+  showHandover(next);
   again.take(next);
   stage.show(next, back);
   showAreas(next, choose);
@@ -354,7 +354,7 @@ function headlineOf(now) {
     if (t(joined(winners)) === t("You")) return t("The game is over: you win");
     return winners.length === 1 ? t(`The game is over: ${winners[0]} wins`) : t(`The game is over: ${joined(winners)} share the victory`);
   }
-  if (now.curtain !== null) return t(`Turn of ${now.seats[now.curtain].name}`);
+  if (now.handover !== null) return t(`Turn of ${now.seats[now.handover].name}`);
   if (now.decisions.length) return now.mine.length > 1 ? t(`${name}, your turn`) : t("Your turn");
   if (now.paused) return t(`${name} is paused`);
   if (now.thinking && now.seats[now.seat].human && t(name) === t("You")) return t(`Time is up: ${now.thinking.player} plays for you`);
@@ -410,16 +410,16 @@ function nextGames(now) {
 }
 
 /** @param {View} now  Show the hand-over screen, which hides the cards until the next player has the device. */
-function showCurtain(now) {
-  const sheet = byId("curtain");
-  const seat = now.curtain;
+function showHandover(now) {
+  const sheet = byId("handover");
+  const seat = now.handover;
   const came = seat !== null && sheet.hidden;
   sheet.hidden = seat === null;
   if (seat === null) return sheet.replaceChildren();
   if (!came && sheet.dataset.seat === String(seat)) return;
   sheet.dataset.seat = String(seat);
   const name = now.seats[seat].name;
-  const look = () => act({ type: "look", seat }, (next) => next.curtain === seat);
+  const look = () => act({ type: "look", seat }, (next) => next.handover === seat);
   const ready = button(t(`I am ${name}: show the table`), look, { class: "main" });
   sheet.replaceChildren(make("h2", {}, t(`Hand the device to ${name}`)), make("p", {}, t("Only this player should look at the screen now.")), ready);
   if (came) ready.focus();
@@ -724,7 +724,7 @@ function steer(how) {
  * Elements that ignore the second click of a double click, because a different element may then be under the pointer.
  * Items of a selection are harmless: they send nothing.
  */
-const ONCE = ".choice:not([aria-pressed]), .spot:not([data-pick]), #armed button, #here, #settle, #undo, #turn button, #log button, #player button, #curtain button, #lesson button";
+const ONCE = ".choice:not([aria-pressed]), .spot:not([data-pick]), #armed button, #here, #settle, #undo, #turn button, #log button, #player button, #handover button, #lesson button";
 
 document.addEventListener("click", (event) => {
   const target = /** @type {Element} */ (event.target);

@@ -14,7 +14,7 @@
 /**
  * The evaluation of a game with D actions.
  *
- * @typedef {object} Judgement
+ * @typedef {object} GameEvaluation
  * @property {string} evaluator  a name
  * @property {number[][]} shares  D + 1 rows: every seat's win probability, 0 to 1
  * @property {(number | null)[]} costs  D values: the regret of each action, as a win probability
@@ -25,7 +25,7 @@
 /**
  * A game from helsinki_env/records/animation.py: D actions, D + 1 pictures.
  *
- * @typedef {object} Film
+ * @typedef {object} GameAnimation
  * @property {string} game
  * @property {string[]} players  a name for each seat
  * @property {{scores: number[], places: number[]} | null} result
@@ -33,7 +33,7 @@
  * @property {number[][]} scores  D + 1 rows: points of every seat if the game had ended there
  * @property {string[]} elements  texts of picture elements
  * @property {[number, number, number[]][][]} frames  for each picture, the replaced elements of the previous one
- * @property {Judgement | null} judgement
+ * @property {GameEvaluation | null} evaluation
  */
 
 /** Parts of a picture that stay in place. Parts added by the last action are marked. */
@@ -41,17 +41,17 @@ const LASTING = ["pavilion", "tile", "wild", "white", "superstructure", "used", 
   .map((part) => `[data-part="${part}"]`)
   .join(",");
 
-export class Reel {
+export class Pictures {
   /** @type {number[][]} The numbers of the elements of each picture. */
   #frames = [];
   /** @type {string[]} */
   #elements;
 
-  /** @param {Film} film */
-  constructor(film) {
-    this.#elements = film.elements;
+  /** @param {GameAnimation} animation */
+  constructor(animation) {
+    this.#elements = animation.elements;
     let now = /** @type {number[]} */ ([]);
-    for (const frame of film.frames) {
+    for (const frame of animation.frames) {
       now = [...now];
       for (const [at, gone, elements] of frame) now.splice(at, gone, ...elements);
       this.#frames.push(now);
