@@ -321,6 +321,7 @@ def test_long_lists_of_tables_come_in_parts(tmp_path: Path, browser: Any) -> Non
         page.click("[aria-label='Delete the table Game 20']")
         page.wait_for_selector("#finished >> text=Show 12 more (12 left)")
         assert page.locator("#finished >> text=Game 20").count() == 0
+        assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Delete the table Game 19"
         page.click("#finished >> text=Show 12 more (12 left)")
         page.wait_for_selector("#finished >> text=Game 0")
         assert page.locator("#finished a").count() == 62

@@ -132,6 +132,18 @@ export function showItems(list, items) {
   }
 }
 
+/**
+ * Replace the items of a list. If an item had the focus, such as its "Delete" button, the item in its place gets it.
+ *
+ * @param {HTMLElement} list
+ * @param {HTMLElement[]} items
+ */
+function replaceItems(list, items) {
+  const at = [...list.children].findIndex((item) => item.contains(document.activeElement));
+  list.replaceChildren(...items);
+  if (at >= 0) [...(items[Math.min(at, items.length - 1)]?.querySelectorAll("button") ?? [])].at(-1)?.focus();
+}
+
 /** Number of items of a long list that are shown initially and added by each click. */
 const SHOWN = 25;
 
@@ -143,7 +155,7 @@ const SHOWN = 25;
  */
 export function fill(list, items) {
   const most = Math.max(SHOWN, Number(list.dataset.shown ?? 0));
-  list.replaceChildren(...items.slice(0, most).map((item) => item()));
+  replaceItems(list, items.slice(0, most).map((item) => item()));
   if (!items.length) list.append(make("li", { class: "soft" }, t("None yet.")));
   if (items.length <= most) return;
   const rest = items.length - most;
@@ -167,7 +179,7 @@ export function fill(list, items) {
  */
 export async function fillByParts(list, get, item) {
   const { part, total } = await get(0, Math.max(SHOWN, Number(list.dataset.shown ?? 0)));
-  list.replaceChildren(...part.map(item));
+  replaceItems(list, part.map(item));
   if (!total) list.append(make("li", { class: "soft" }, t("None yet.")));
   const more = button("", once(async () => {
     const shown = list.children.length - 1;
