@@ -58,6 +58,12 @@ def test_a_tie_is_half_a_win_and_half_a_loss() -> None:
     assert ties.rating == pytest.approx(one(duels([(0.0, 1.0, 10), (0.0, 0.0, 10)])).rating, abs=1e-6)
 
 
+def test_opponents_far_from_zero_are_possible() -> None:
+    far, near = (one(duels([(rating, 1.0, 10), (rating, 0.0, 10)])) for rating in (-50_000.0, 0.0))
+    assert far.rating + 50_000 == pytest.approx(near.rating, abs=1e-3)
+    assert far.high + 50_000 == pytest.approx(near.high, abs=1e-3)
+
+
 def test_who_won_always_has_a_finite_rating_and_no_upper_end() -> None:
     few, many = (one(duels([(0.0, 1.0, games)])) for games in (20, 200))
     assert 0 < few.low < few.rating < many.rating < 1100

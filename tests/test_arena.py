@@ -42,8 +42,9 @@ from helsinki_env.evaluation.arena.plan import (
     plan_from_yaml,
     round_robin_lineups,
 )
-from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
+from helsinki_env.evaluation.arena.run import Workers, reuse_workers, run_arena
 from helsinki_env.evaluation.arena.store import RunFolder, WorkUnitFiles, decode_results, encode_results
+from helsinki_env.evaluation.arena.store import _networks as networks_of
 from helsinki_env.evaluation.arena.work_unit import play_work_unit, player_file_digests
 from helsinki_env.evaluation.balance.helsinki.replay import replay_run
 from helsinki_env.evaluation.play import GameResults
@@ -377,6 +378,34 @@ def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
     (tmp_path / "run" / "networks.json").write_text("{")
     with pytest.raises(ArenaError, match=r"networks\.json: cannot be read .*remove the file"):
         run_arena(plan, tmp_path / "run", processes=1)
+
+
+def test_networks_of_both_games_are_saved() -> None:
+    plan = plan_from_dict(
+        {
+            "tables": [
+                {"name": game, "players": ["net", "random"], "game": {"game": game}, "games": 2}
+                for game in ("helsinki", "copenhagen")
+            ]
+        }
+    )
+    found = networks_of(plan)
+    assert set(found) == {"net (helsinki)", "net (copenhagen)"}
+    assert len(set(found.values())) == 2
+
+
+def test_workers_end_only_their_own_processes_and_compute_with_one_thread() -> None:
+    other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,))
+    workers = Workers(1)
+    other.start()
+    try:
+        jobs = [(name, (name,)) for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")]
+        assert {name: done.result() for name, done in workers.run(os.getenv, jobs)} == {name: "1" for name, _ in jobs}
+        workers.kill()
+        assert other.is_alive()
+    finally:
+        other.kill()
+        other.join()
 
 
 def test_another_run_is_refused(plan: Plan, finished: Path, tmp_path: Path) -> None:
@@ -749,16 +778,20 @@ def test_more_games_than_before_go_on_to_the_same_bytes(
     folder = tmp_path / "run"
     play_here(before, folder)
     if not chunks:
-        folder = copy_without_chunks(folder, tmp_path / "copy")
+        copy = copy_without_chunks(folder, tmp_path / "copy")
+        shutil.copy(folder / "times.json", copy / "times.json")
+        folder = copy
     with RunFolder.create(folder, plan) as run:
         assert not (folder / "games.parquet").exists(), "it has not all games any more"
         assert sum(map(len, load_run(folder))) == before.games == plan.games - plan.games_of(run.missing())
     assert play_here(plan, folder) == plan.games - before.games
     assert content(folder) == content(finished)
     decisions = {(entry["table"], entry["player"]): entry["decisions"] for entry in RunFolder.open(folder).times()}
-    if chunks:
-        times = RunFolder.open(finished).times()
-        assert decisions == {(entry["table"], entry["player"]): entry["decisions"] for entry in times}
+    times = RunFolder.open(finished).times()
+    assert decisions == {(entry["table"], entry["player"]): entry["decisions"] for entry in times}
+    for chunk in plan.chunks:
+        players = [time.player for time in run._chunks.times(chunk)]
+        assert len(players) == len(set(players))
 
 
 def test_fewer_games_than_before_are_refused(finished: Path) -> None:
@@ -1090,6 +1123,8 @@ def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
         ({"tables": [{"players": ["a"], "game": "none"}]}, "tables[0].game: game: found 'none'"),
         ({"tables": [{"players": ["a"], "game": {"seats": 3}}]}, "tables[0].game.seats: no such key (found 3)"),
         ({"tables": [{"players": ["a"], "game": 3}]}, "tables[0].game: found 3"),
+        ({"tables": [{"players": ["a"], "game": {"num_players": 3, "denied": [[1], [], []]}, "seats": 2}]},
+         "tables[0].seats: found 2, expected 3, because the game denies actions"),
         ({"tables": [{"lineups": "ab"}]}, "tables[0].lineups: found 'ab'"),
         ({"tables": [{"lineups": [["a"]]}]}, "tables[0].lineups[0]: found ['a']"),
         ({"tables": [{"lineups": [["a", "b"], ["a"] * 3]}]}, "tables[0].lineups[1]: found ['a', 'a', 'a']"),

@@ -295,6 +295,24 @@ def test_a_lock_is_held_by_one_at_a_time_and_leaves_no_file(tmp_path: Path) -> N
         pass
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of file sizes")
+def test_a_file_that_cannot_be_written_is_a_clear_error_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text("{}\n")
+    code = (
+        "import resource, signal, sys; from helsinki_env.records import RecordWriter\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (10**5, 10**5))\n"
+        "with RecordWriter(sys.argv[1]) as writer:\n    writer.copy([b'x' * int(sys.argv[2])])\n"
+    )
+    for size in (10**6, 10**5 + 1):  # the second is found when the file is closed, because writing is buffered
+        done = subprocess.run(
+            [sys.executable, "-c", code, path, str(size)], capture_output=True, text=True, check=False
+        )
+        assert "RecordError: " in done.stderr
+        assert f"{path}: cannot be written: File too large" in done.stderr
+        assert path.read_text() == "{}\n"
+
+
 @posix
 @pytest.mark.parametrize("append", [False, True])
 def test_two_writers_of_one_file_do_not_lose_each_others_games(tmp_path: Path, append: bool) -> None:

@@ -214,6 +214,11 @@ def test_games_from_observations_up_to_the_first_that_is_none() -> None:
     observation.unpack(spoilt)["known"][1, 5] = 60
     with pytest.raises(ObservationError, match=r"observations\[1\]: known"):
         states_from_observations(game.config, np.stack([seen, spoilt]))
+    for index, message in (((0, 2, 2, 2), "on the cells of"), ((0, 3, 2, 2), "according to the other entries")):
+        contradicting = seen.copy()
+        observation.unpack(contradicting)["boards"][index] = 1  # a superstructure without a tile, and no coat of arms
+        with pytest.raises(ObservationError, match=rf"observations\[1\]: .*{message}"):
+            states_from_observations(game.config, np.stack([seen, contradicting]))
     states["pile_size"][1] += 1
     with pytest.raises(DeterminizationError, match="game 1"):
         determinize_batch(game.config, states, np.zeros(2, np.int64), np.ones(2, np.uint64))

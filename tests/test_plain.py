@@ -71,6 +71,10 @@ def test_it_says_the_same_whatever_a_program_has_chosen(tmp_path: Path, choice: 
     words = np.zeros(len(masks), np.uint64)
     one = PlainPlayer(load_network(path, PlainNetwork)[0])
     expected, chosen = one.logits(observations), one.act(observations, masks, words)
+    wrong: Any
+    for wrong in (observations.astype(np.int64), observations[:, 1:], np.tile(observations, (1, 2))):
+        with pytest.raises(ValueError, match="observation"):
+            one.act(wrong, masks, words)
     begin()
     try:
         other = PlainPlayer(load_network(path, PlainNetwork)[0])

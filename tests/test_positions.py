@@ -224,9 +224,9 @@ def test_illegal_actions_are_replaced_and_counted(
 def test_a_page_gets_a_row_from_every_certificate(suite: Suite, tmp_path: Path) -> None:
     page = PositionsPage(tmp_path / "page.md", suite)
     with pytest.raises(PositionsError, match="found no file, expected the page"):
-        page.check()
+        page.check("random")
     page.path.write_text("<!-- written: helsinki, positions -->\n<!-- end: helsinki, positions -->\n")
-    page.check()
+    page.check("random")
     best = [int(one.actions[one.values.argmax()]) for one in suite.positions]
     worst = [int(one.actions[one.values.argmin()]) for one in suite.positions]
     for player, actions in (("random", worst), ("greedy", best)):
@@ -234,6 +234,24 @@ def test_a_page_gets_a_row_from_every_certificate(suite: Suite, tmp_path: Path) 
     rows = [line for line in page.path.read_text().splitlines() if line.startswith("| `")]
     assert [row.split("`")[1] for row in rows] == ["greedy", "random"]
     assert page.table() in page.path.read_text()
+    page.write(make_certificate(suite, "epsilon:0.1:greedy", Answers(best)))
+    with pytest.raises(PositionsError, match=r"expected 'epsilon:0-1:greedy' by the file name; .* move the file away"):
+        page.check("epsilon:0-1:greedy")
+    (page.folder / "broken.json").write_text("{")
+    with pytest.raises(PositionsError, match=r"broken\.json"):
+        page.check("random")
+
+
+def test_changed_answers_are_rejected(suite: Suite, tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    ask_player(suite, "random", path)
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps(data | {"answers": data["answers"] + " 3"}))
+    with pytest.raises(PositionsError, match=r"answers: found .*, expected at most .*remove the file"):
+        ask_player(suite, "random", path)
+    path.write_text(json.dumps(data | {"illegal": "5"}))
+    with pytest.raises(PositionsError, match="illegal: found '5'"):
+        ask_player(suite, "random", path)
 
 
 @pytest.mark.parametrize("name", list_suites())

@@ -15,8 +15,7 @@ from helsinki_env.agents.net.description import CheckpointError, warn_unmeasured
 from helsinki_env.agents.net.make import check_network_game, network_path
 from helsinki_env.agents.net.network import single_torch_thread
 from helsinki_env.agents.net.player import inference_batches
-from helsinki_env.agents.rows import forced_and_open
-from helsinki_env.engine.arrays import action_masks
+from helsinki_env.agents.rows import forced_and_open, validate_arrays
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("train"):
@@ -40,7 +39,7 @@ class PlainPlayer:
 
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        action_mask = action_masks("action_mask", action_mask, len(observation))
+        observation, action_mask, _ = validate_arrays(self.network.game, observation, action_mask, keys)
         actions, open_rows = forced_and_open(action_mask)
         if len(open_rows):
             preferred = np.where(action_mask[open_rows] != 0, self.logits(observation[open_rows]), -np.inf)

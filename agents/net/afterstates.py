@@ -117,7 +117,7 @@ def _chain(begins: list[Int64Array]) -> Int64Array:
 
 
 #: Maximum number of actions evaluated per row: those with the highest heuristic values. Other actions share the
-#: afterstate of the best one. Only placements have more legal actions.
+#: afterstate of the best one.
 MAX_EVALUATED_CHOICES = 8
 #: Largest encoded difference between the heuristic values of two actions, in points.
 _FAR_BEHIND = 8.0

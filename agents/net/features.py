@@ -12,8 +12,8 @@ game record selects the implementation (`helsinki_env.engine.overloads`):
 
 Observation networks (`helsinki_env.agents.mlp`) read the columns of an observation instead (`input_spec`), grouped by
 the fields of its layout. A shared encoder reads multi-dimensional fields whose first axis is the seat, seat by seat. A
-column that is not a flag is encoded as a scaled value and a one-hot code, so that a linear layer can use codes. Values
-above the scale are clipped.
+column that is not a flag is encoded as a scaled value and a one-hot code, so that a linear layer can use codes. In the
+one-hot code, values above the scale are clipped.
 """
 
 from __future__ import annotations

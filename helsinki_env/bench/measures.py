@@ -1,7 +1,8 @@
 """Speed measurements for any version of the project, and the process that runs them.
 
-All games use uniformly random legal actions, except for those of the search players. Preparing a measurement includes
-compilation. A prepared measurement is a function that takes a time in seconds and returns actions per second.
+All games use uniformly random legal actions, except those of the heuristic and of search players. Preparing a
+measurement includes compilation. A prepared measurement is a function that takes a time in seconds and returns actions
+per second.
 
     PYTHONPATH=CHECKOUT python -P measures.py
 

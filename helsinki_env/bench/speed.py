@@ -2,8 +2,8 @@
 
 Absolute rates depend on the machine and its load. The baseline is a compiled loop that only writes a 1 KB observation
 and a mask for each step. Any environment of this size must write about as much, and the baseline is the same for every
-game. All rates are medians of repeated measurements with uniformly random legal actions, except those of the search
-players, which choose their own actions.
+game. All rates are medians of repeated measurements with uniformly random legal actions, except those of the heuristic
+and of search players, which choose their own actions.
 
 `measure_tensors` measures tensor environments on a GPU or CPU. The tables can be printed in terminals and written to
 pages.

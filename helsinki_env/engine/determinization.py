@@ -7,6 +7,7 @@ hidden cards that are consistent with the rules and the observation. `determiniz
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -114,6 +115,33 @@ def valid_observations(table: ObservationTable, observations: Any, bounds: Any, 
         found = f"table[{facts.index('turn_order')}]: found {seats[b]}"
         raise ObservationError(f"observations[{b}]: {found}, expected 0 to {players[b] - 1}")
     return observations
+
+
+def reconstruct_states(
+    table: ObservationTable, t: Any, observations: npt.NDArray[np.int8], states: States, faults: Sequence[str]
+) -> States:
+    """Fill records from valid observations, and check that they are observed in the same way.
+
+    Args:
+        table: sections of the observation.
+        t: tables of the rules.
+        observations: result of `valid_observations`.
+        states: blank records, (B,), which are filled and returned.
+        faults: error messages, which `reconstruct_state` numbers from 0.
+
+    Raises:
+        ObservationError: if the entries of an observation contradict each other.
+    """
+    b, fault = loops.batch_reconstruct(t, observations, states)
+    if b >= 0:
+        raise ObservationError(f"observations[{b}]: {faults[fault]}")
+    seen = np.empty_like(observations)
+    loops.batch_observe(t, states, states["seat"].astype(np.int64), seen)
+    if (seen != observations).any():
+        b, at = (int(i) for i in np.argwhere(seen != observations)[0])
+        found = f"{table.entry_name(at)}: found {observations[b, at]}"
+        raise ObservationError(f"observations[{b}]: {found}, expected {seen[b, at]} according to the other entries")
+    return states
 
 
 def determinize_batch(

@@ -489,7 +489,7 @@ class RecordWriter:
                 if self.append and target is not None and target.exists():
                     self._copy()
             except OSError as problem:
-                raise RecordError(f"{self.path}: cannot be written: {problem.strerror}") from None
+                raise self._failed(problem) from None
             self._stack = stack.pop_all()
         return self
 
@@ -503,17 +503,23 @@ class RecordWriter:
                         f"{self.path}: found a truncated last line, expected a line end; remove that line first"
                     )
 
+    def _failed(self, problem: OSError) -> RecordError:
+        return RecordError(f"{self.path}: cannot be written: {problem.strerror}")
+
     def write(self, record: Record) -> None:
         """Write one record."""
-        self._file.write(record.to_json().encode() + b"\n")
+        self.copy([record.to_json().encode() + b"\n"])
 
     def copy(self, lines: Iterable[bytes]) -> None:
         """Write records that are already JSON lines."""
-        self._file.writelines(lines)
+        try:
+            self._file.writelines(lines)
+        except OSError as problem:
+            raise self._failed(problem) from None
 
     def finish(self) -> None:
         """Save and close the file."""
-        self._stack.close()
+        self.__exit__(None, None, None)
 
     def discard(self) -> None:
         """Close the file without saving, which leaves the previous file unchanged."""
@@ -524,4 +530,9 @@ class RecordWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Save the file or, after an error, remove the temporary file."""
-        self._stack.__exit__(kind, error, trace)
+        try:
+            self._stack.__exit__(kind, error, trace)
+        except OSError as problem:
+            if problem is error:
+                raise
+            raise self._failed(problem) from None

@@ -62,7 +62,7 @@ def positions(
     out_folder(out)
     page = None if write is None else PositionsPage(write, chosen)
     if page is not None:
-        page.check()
+        page.check(player)
     count = len(chosen.positions)
     display = ProgressDisplay(count, "positions")
     with (

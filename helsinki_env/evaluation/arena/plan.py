@@ -402,7 +402,10 @@ def _config(data: Node) -> Any:
     else:
         config = config_from_dict(game)
     if seats.is_present:
-        return config.replace(num_players=seats.integer(2, 4, "2, 3 or 4"))
+        count = seats.integer(2, 4, "2, 3 or 4")
+        if any(config.denied) and count != config.num_players:
+            seats.fail(f"{config.num_players}, because the game denies actions to each seat")
+        return config.replace(num_players=count)
     if game.value is None and data["lineups"].is_present:
         first = data["lineups"].entries("at least one line-up", least=1)[0]
         size = len(_names(first, 2))

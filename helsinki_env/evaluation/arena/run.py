@@ -59,10 +59,28 @@ class WorkUnitError(ArenaError):
         )
 
 
+_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+"""Environment variables of processes with one compute thread."""
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Restrict processes that are started in the block to one compute thread; NumPy reads the variables at once."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(_THREADS)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
 def limit_to_one_thread() -> None:
     """Restrict a worker process to one compute thread, since there is one worker per CPU core."""
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[name] = "1"
+    os.environ.update(_THREADS)
     if (torch := sys.modules.get("torch")) is not None:
         torch.set_num_threads(1)
 
@@ -72,7 +90,6 @@ class Workers:
 
     def __init__(self, processes: int) -> None:
         self.processes, self.budget_folder = processes, os.environ.get(BUDGET_FOLDER)
-        self._others = set(multiprocessing.active_children())
         self._started: set[multiprocessing.process.BaseProcess] = set()
         context = multiprocessing.get_context("spawn")  # fork would copy held locks that are never released
         self._began = context.Event()
@@ -84,9 +101,9 @@ class Workers:
         running: dict[Future[T], K] = {}
         while True:
             for key, arguments in remaining:
-                with block_interrupts():
+                with block_interrupts(), _one_thread_each():
                     running[self.pool.submit(function, *arguments)] = key
-                self._started |= set(multiprocessing.active_children()) - self._others
+                self._started |= set((self.pool._processes or {}).values())
                 if len(running) >= _JOBS_PER_WORKER * self.processes:
                     break
             if not running:
@@ -107,10 +124,9 @@ class Workers:
     def kill(self) -> None:
         """Terminate the workers without waiting for submitted jobs."""
         self.pool.shutdown(wait=False, cancel_futures=True)
-        ours = set(multiprocessing.active_children()) - self._others
-        for process in ours:
+        for process in self._started:
             process.terminate()
-        for process in ours:
+        for process in self._started:
             process.join()
 
 
@@ -346,7 +362,8 @@ def run_arena(
 ) -> Path:
     """Play the missing games of a tournament and return the path of the file with all games.
 
-    The games depend only on the plan, not on the number of processes, the machines or interruptions.
+    The games depend only on the plan, not on the number of processes or interruptions. Those of networks also depend on
+    the type of CPU, because CPUs round sums differently.
 
     Args:
         plan: the tournament.

@@ -31,7 +31,8 @@ import numpy as np
 
 from helsinki_env.agents.llm.usage import ModelUsage
 from helsinki_env.agents.replaced_actions import ReplacedActions
-from helsinki_env.data import check_same_settings, read_json, shorten
+from helsinki_env.data import Node, check_same_settings, read_json, shorten
+from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.designs import with_disabled
 from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, Plan, WorkUnit, without_game_counts
 from helsinki_env.evaluation.arena.work_unit import (
@@ -146,18 +147,31 @@ def read_metadata(path: Path, players: int) -> WorkUnitMetadata | None:
         data = read_json(path, ArenaError)
         first, end = (block.integer(0) for block in data["blocks"].entries("numbers of blocks", length=2))
         times = tuple(
-            ThinkingTime(
-                player=entry["player"].integer(0, players - 1),
-                seconds=entry["seconds"].number(0),
-                decisions=entry["decisions"].integer(0),
-                replaced_actions=ReplacedActions(*(entry.get(kind, 0).integer(0) for kind in ReplacedActions._fields)),
-                usage=ModelUsage(*(entry.get(name, 0).integer(0) for name in ModelUsage._fields)),
-            )
+            _read_time(entry, entry["player"].integer(0, players - 1))
             for entry in data["times"].entries("players' times")
         )
         return WorkUnitMetadata(data["chunk"].text(), first, end, data["basis"].text(), data["sha256"].text(), times)
     except ArenaError:
         return None
+
+
+def _read_time(entry: Node, player: int) -> ThinkingTime:
+    """Return the time of a player from `ThinkingTime.to_dict`."""
+    return ThinkingTime(
+        player=player,
+        seconds=entry["seconds"].number(0),
+        decisions=entry["decisions"].integer(0),
+        replaced_actions=ReplacedActions(*(entry.get(kind, 0).integer(0) for kind in ReplacedActions._fields)),
+        usage=ModelUsage(*(entry.get(name, 0).integer(0) for name in ModelUsage._fields)),
+    )
+
+
+def _sum_by_player(times: Iterable[ThinkingTime]) -> tuple[ThinkingTime, ...]:
+    """Return the sum of the times of each player."""
+    sums: dict[int, ThinkingTime] = {}
+    for time in times:
+        sums[time.player] = sums[time.player].add(time) if time.player in sums else time
+    return tuple(sums[player] for player in sorted(sums))
 
 
 def _columns(seats: int) -> np.dtype[np.void]:
@@ -303,7 +317,7 @@ class RunFolder:
                     "command again"
                 )
             parts.insert(0, self._chunks.games(saved))
-        times = [time for part in parts for time in part.times]
+        times = _sum_by_player(time for part in parts for time in part.times)
         self._chunks.write(replace(chunk, first=whole.first), _joined([part.played for part in parts]), times)
 
     def missing(self) -> list[WorkUnit]:
@@ -373,13 +387,32 @@ class RunFolder:
                 yield saved.chunk, self._chunks.games(saved)
 
     def _restore(self) -> None:
-        """Restore work units that exist only in games.parquet, provided that this file is intact."""
+        """Restore work units that exist only in games.parquet, provided that this file is intact.
+
+        The first restored work unit of a matchup gets the times of all of them, which times.json has only in total.
+        """
         missing = {self.plan.whole(chunk) for chunk in self.missing()}
         if missing and (self.path / _GAMES).exists():
             with suppress(ArenaError):  # if the file is damaged, the games are played again
+                times = self._times_of_removed()
                 for chunk, games in self._games_of_joined():
                     if chunk in missing:
-                        self._chunks.write(chunk, games.played, games.times)
+                        self._chunks.write(chunk, games.played, times.pop(chunk.table, ()))
+
+    def _times_of_removed(self) -> dict[int, tuple[ThinkingTime, ...]]:
+        """Return the times in times.json without those of the existing work units, by matchup."""
+        found: dict[int, list[ThinkingTime]] = {}
+        if (self.path / _TIMES).exists():
+            names = [table.name for table in self.plan.tables]
+            for entry in read_json(self.path / _TIMES, ArenaError).entries("players' times"):
+                table = names.index(entry["table"].choice(names))
+                players = self.plan.tables[table].players
+                player = players.index(entry["player"].choice(players))
+                found.setdefault(table, []).append(_read_time(entry, player))
+        for chunk in self.plan.chunks:
+            if chunk.table in found:
+                found[chunk.table] += [time.negative for time in self._chunks.times(chunk)]
+        return {table: _sum_by_player(times) for table, times in found.items()}
 
     def join(self, form: str) -> Path:
         """Write all games to one file and the players' times to another, and return the path of the games.
@@ -457,9 +490,19 @@ def _config_of(table: MatchupPlan, covered: int, denied: tuple[int, ...]) -> Any
 
 
 def _networks(plan: Plan) -> dict[str, str]:
-    """Return the current digest of the files of each player, 16 hexadecimal digits."""
-    found = {player: digest for table in plan.tables for player, digest in player_file_digests(table).items()}
-    return {player: digest[:16] for player, digest in sorted(found.items())}
+    """Return the current digest of the files of each player, 16 hexadecimal digits.
+
+    A player with other files in each game has one entry per game.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for table in plan.tables:
+        for player, digest in player_file_digests(table).items():
+            found.setdefault(player, {})[spec_of(table.config).name] = digest[:16]
+    return {
+        player if len(set(by_game.values())) == 1 else f"{player} ({game})": digest
+        for player, by_game in sorted(found.items())
+        for game, digest in by_game.items()
+    }
 
 
 def _check_extends(path: Path, existing: Plan, plan: Plan) -> None:

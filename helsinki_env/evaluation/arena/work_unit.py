@@ -60,6 +60,13 @@ class ThinkingTime(NamedTuple):
             self.usage.add(other.usage),
         )
 
+    @property
+    def negative(self) -> ThinkingTime:
+        """The entry with negative values, to subtract it from a sum."""
+        zero = ReplacedActions(), ModelUsage()
+        minus = zero[0].add(self.replaced_actions, -1), zero[1].add(self.usage, -1)
+        return ThinkingTime(self.player, -self.seconds, -self.decisions, *minus)
+
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary without the player. It contains replaced actions and costs only if they are not zero."""
         counts = self.replaced_actions.to_dict() | self.usage.to_dict()

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod
@@ -282,17 +283,18 @@ class UnverifiedCertificate:
         `progress` is called with the number of games in each work unit.
         """
         entries = dict(zip((chunk.name for chunk in self.plan.chunks), self._chunks, strict=True))
-        for chunk, games in play_in_processes(self.plan, chunks, processes):
-            if work_unit_entry(chunk, games) != entries[chunk.name]:
-                version = helsinki_env.__version__
-                other = "" if self.package == version else f", or helsinki-env {self.package} instead of {version}"
-                raise GauntletError(
-                    f"{self.path}: {self.plan.describe(chunk)}: found other games in the replay, expected those of the "
-                    "certificate; possible causes: another player, a player that uses more than its observation and "
-                    f"random key, networks on another type of CPU{other}"
-                )
-            if progress is not None:
-                progress(self.plan.games_of([chunk]))
+        with closing(play_in_processes(self.plan, chunks, processes)) as played:
+            for chunk, games in played:
+                if work_unit_entry(chunk, games) != entries[chunk.name]:
+                    version = helsinki_env.__version__
+                    other = "" if self.package == version else f", or helsinki-env {self.package} instead of {version}"
+                    raise GauntletError(
+                        f"{self.path}: {self.plan.describe(chunk)}: found other games in the replay, expected those of "
+                        "the certificate; possible causes: another player, a player that uses more than its "
+                        f"observation and random key, networks on another type of CPU{other}"
+                    )
+                if progress is not None:
+                    progress(self.plan.games_of([chunk]))
 
 
 def read_unverified_certificate(

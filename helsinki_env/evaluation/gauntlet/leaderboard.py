@@ -15,7 +15,7 @@ from typing import Any
 
 from helsinki_env.agents.registry import is_code
 from helsinki_env.agents.replaced_actions import ReplacedActions
-from helsinki_env.data import UserError, read_json
+from helsinki_env.data import Node, UserError, read_json
 from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.certificate import read_certificate
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet, ReferenceRatings
@@ -33,6 +33,10 @@ def certificate_name(player: str) -> str:
     if is_code(player):  # command lines may differ only in characters replaced above
         plain += "-" + hashlib.sha256(player.encode()).hexdigest()[:8]
     return plain
+
+
+#: Remedy if a certificate must not be overwritten.
+_TO_REPLACE = "to replace its row, move the file away first"
 
 
 class CertificatePage:
@@ -55,6 +59,24 @@ class CertificatePage:
     def file_of(self, player: str) -> Path:
         """Return the path of a player's certificate."""
         return self.folder / f"{certificate_name(player)}.json"
+
+    def previous(self, player: str) -> Node | None:
+        """Return the certified data in a player's file, or None if there is no file.
+
+        Raise an error if it is not a certificate or that of another player, because it would be lost.
+        """
+        path = self.file_of(player)
+        if not path.exists():
+            return None
+        if not is_file(path):
+            raise self.error(f"{path}: found a folder, expected a file or nothing; {_TO_REPLACE}")
+        try:
+            previous = read_json(path, self.error).mapping()["certified"].mapping()
+        except self.error as problem:
+            raise self.error(f"{problem}; {_TO_REPLACE}") from None
+        if previous["player"].value != player:
+            previous["player"].fail(f"{player!r} by the file name", _TO_REPLACE)
+        return previous
 
     def lock(self) -> AbstractContextManager[None]:
         """Lock the page, which is shared by all gauntlets or suites."""
@@ -126,8 +148,12 @@ class Leaderboard(CertificatePage):
         others, problems = self._certificates(pins, excluded=path)
         if problems:
             raise GauntletError("\n".join(problems))
-        if path.exists():
-            self._check_previous(path, pins, player, digest, games)
+        if (previous := self.previous(player)) is not None:
+            if previous["player_digest"].value != digest:
+                previous["player_digest"].fail(f"{digest!r}, that of {player}", _TO_REPLACE)
+            same = previous["pins_digest"].value == pins.digest
+            if same and previous["rating"].mapping()["games"].integer(1) > games:
+                previous["rating"]["games"].fail(f"at most the {games:,} of this stage", _TO_REPLACE)
         known = {code_span(one["certified"]["player"]) for one in others.values()} | {code_span(player)}
         for line in replace_section(self.text(), self._rated).splitlines()[2:]:
             if not any(line.startswith(f"| {name} |") for name in known):
@@ -162,21 +188,6 @@ class Leaderboard(CertificatePage):
                 except (GauntletError, OSError) as problem:
                     problems.append(f"{problem}; remove {path.name}, then rate that player again")
         return certificates, problems
-
-    def _check_previous(self, path: Path, pins: ReferenceRatings, player: str, digest: str | None, games: int) -> None:
-        remedy = "to replace its row, move the file away first"
-        if not is_file(path):
-            raise GauntletError(f"{path}: found a folder, expected a file or nothing; {remedy}")
-        try:
-            previous = read_json(path, GauntletError).mapping()["certified"].mapping()
-        except GauntletError as problem:
-            raise GauntletError(f"{problem}; {remedy}") from None
-        if previous["player"].value != player:
-            previous["player"].fail(f"{player!r} by the file name", remedy)
-        if previous["player_digest"].value != digest:
-            previous["player_digest"].fail(f"{digest!r}, that of {player}", remedy)
-        if previous["pins_digest"].value == pins.digest and previous["rating"].mapping()["games"].integer(1) > games:
-            previous["rating"]["games"].fail(f"at most the {games:,} of this stage", remedy)
 
 
 def _head(tables: Iterable[str]) -> list[str]:

@@ -111,6 +111,11 @@ def ask_player(
     """
     about = {"suite": suite.digest, "player": player, "player_digest": _player_digest(suite, player)}
     answers = _load(saved, about)
+    if len(answers.actions) > len(suite.positions):
+        raise PositionsError(
+            f"{saved}: answers: found {len(answers.actions):,}, expected at most {len(suite.positions):,}; remove the "
+            "file"
+        )
     if resumed is not None:
         resumed(len(answers.actions))
     asker, written = _Asker(suite, player), time.monotonic()
@@ -144,9 +149,8 @@ def _load(path: Path, about: Mapping[str, Any]) -> Answers:
         return Answers([])
     data = read_json(path, PositionsError)
     check_same_settings(path, about, {key: data[key].value for key in about}, PositionsError)
-    return Answers(
-        _actions(data["answers"]), float(data["seconds"].number(0)), ReplacedActions.from_mapping(data.mapping().value)
-    )
+    replaced = ReplacedActions(*(data.get(kind, 0).integer(0) for kind in ReplacedActions._fields))
+    return Answers(_actions(data["answers"]), float(data["seconds"].number(0)), replaced)
 
 
 def _actions(data: Node, count: int | None = None) -> list[int]:
@@ -268,14 +272,22 @@ class PositionsPage(CertificatePage):
         super().__init__(path, suite.name)
         self.suite, self._table = suite, f"{suite.name}, positions"
 
-    def check(self) -> None:
-        """Raise PositionsError, before any work is done, unless the page has a table for the suite."""
+    def check(self, player: str) -> None:
+        """Check, before any work is done, that a player's certificate can be saved and its row written.
+
+        Raise PositionsError if the page has no table for the suite, another player has the same file name, or another
+        certificate is invalid.
+        """
         self.with_tables({self._table: ""})
+        self.previous(player)
+        self._certificates(excluded=self.file_of(player))
 
     def write(self, certificate: Mapping[str, Any]) -> Path:
         """Save a player's certificate, update the table, and return the path of the certificate."""
-        path = self.file_of(certificate["certified"]["player"])
+        player = certificate["certified"]["player"]
+        path = self.file_of(player)
         with self.lock():
+            self.check(player)
             others = self._certificates(excluded=path)
             write_json(path, certificate)
             self.write_tables({self._table: positions_table([*others, certificate])})

@@ -106,7 +106,7 @@ class Position:
 
     @cached_property
     def regrets(self) -> FloatArray:
-        """Unbiased regret of each legal action, float64 (C,)."""
+        """Regret of each legal action, float64 (C,), without the bias from selecting the maximum."""
         best = self.second[self.first.argmax()] + self.first[self.second.argmax()]
         regrets: FloatArray = best / 2 - self.values
         return regrets

@@ -39,7 +39,7 @@ with requires_extra("stats"):
     from scipy.optimize import brentq
     from scipy.special import expit
 
-#: Maximum absolute rating in natural logarithms, about 6,900 Elo points.
+#: Maximum difference from all opponents in natural logarithms, about 6,900 Elo points.
 _MAX_STRENGTH = 40.0
 _TOLERANCE = 1e-9
 
@@ -139,14 +139,15 @@ def _rating(games: AnchoredGames) -> tuple[AnchoredRating, Array]:
             f"games: found {deals} deal, expected at least 2, because intervals require differences between deals"
         )
     trials = _trials(games)
-    strength = _root(trials.penalized_slope, -_MAX_STRENGTH, _MAX_STRENGTH)
+    bound = _MAX_STRENGTH + float(np.abs(trials.offset).max())
+    strength = _root(trials.penalized_slope, -bound, bound)
     residual = trials.weight * (trials.taken - expit(strength + trials.offset))
     influence = np.bincount(trials.unit, residual, minlength=deals).astype(np.float64)
     influence -= influence.mean()
     ratio = (influence @ influence * deals / (deals - 1) + 0.5) / trials.information(strength)
     errors = student_quantile(deals) * float(np.sqrt(ratio))
     low, high = (
-        _root(partial(_end, trials, side * errors), strength, side * _MAX_STRENGTH) if bounded else side * np.inf
+        _root(partial(_end, trials, side * errors), strength, side * bound) if bounded else side * np.inf
         for side, bounded in ((-1, trials.taken.any()), (1, not trials.taken.all()))
     )
     return AnchoredRating(strength * ELO, low * ELO, high * ELO, len(games.deal), deals), influence

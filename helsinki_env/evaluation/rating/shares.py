@@ -66,7 +66,7 @@ class PlayerStatistics:
 
 def _unit_sums(unit: Integers, cell: Integers, cells: int, weights: Array | None = None) -> Array:
     """Return the sum of the weights (default: the count) by unit and cell, float64 (D, cells)."""
-    units = int(unit.max()) + 1
+    units = int(unit.max(initial=-1)) + 1
     flat = np.bincount(unit * cells + cell, weights, minlength=units * cells)
     return flat.reshape(units, cells).astype(np.float64)
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.engine import contract, loops
+from helsinki_env.engine import contract
 from helsinki_env.engine.bits import bit, lowest_bit
-from helsinki_env.engine.determinization import ObservationError, valid_observations
+from helsinki_env.engine.determinization import reconstruct_states, valid_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.states import States
 from helsinki_env.games.copenhagen import turn as rules  # noqa: F401  # registers the rules for the loops
@@ -195,15 +195,4 @@ def states_from_observations(config: CopenhagenConfig, observations: npt.NDArray
             hands and the operation in progress must be consistent, but the state need not be reachable.
     """
     observations = valid_observations(OBSERVATION, observations, bounds_of(config.tables[0]), "write_observation")
-    states = new_states(len(observations))
-    t = config.tables[0]
-    b, fault = loops.batch_reconstruct(t, observations, states)
-    if b >= 0:
-        raise ObservationError(f"observations[{b}]: {_FAULTS[fault]}")
-    seen = np.zeros_like(observations)
-    loops.batch_observe(t, states, states["seat"].astype(np.int64), seen)
-    if (seen != observations).any():
-        b, at = (int(i) for i in np.argwhere(seen != observations)[0])
-        found = f"{OBSERVATION.entry_name(at)}: found {observations[b, at]}"
-        raise ObservationError(f"observations[{b}]: {found}, expected {seen[b, at]} according to the other entries")
-    return states
+    return reconstruct_states(OBSERVATION, config.tables[0], observations, new_states(len(observations)), _FAULTS)

@@ -48,8 +48,6 @@ def card_names(components: Components) -> tuple[str, ...]:
         name = f"{COLOURS[components.card_color(card)]} {variant.number}/{variant.roofs}"
         if variant.superstructures:
             name += f"+{variant.superstructures}"
-        if name in names:  # two variants with the same number, roofs and superstructures
-            name += f"#{card % len(components.variants)}"
         names.append(name)
     return tuple(names)
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.engine import contract, loops
+from helsinki_env.engine import contract
 from helsinki_env.engine.bits import bit, lowest_bit
-from helsinki_env.engine.determinization import ObservationError, valid_observations
+from helsinki_env.engine.determinization import reconstruct_states, valid_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.observation import OBSERVATION, PLANES, SEAT_FACTS, TABLE_FACTS, observation_table
@@ -100,6 +100,7 @@ def _read_board(t, obs, g, seat, at):
                 cells |= bit(cell)
                 colour = np.int64(obs[at + cell]) - 1
         found &= _read_tile(t, g, seat, tile, colour, cells)
+    found &= (g.superstructures[seat] & ~g.built[seat]) == 0
     coats = 0
     for coat in range(8):
         coats |= np.int64(obs[at + _COATS + t.coat_cell[coat]]) << coat
@@ -176,9 +177,7 @@ def states_from_observations(config: HelsinkiConfig, observations: npt.NDArray[n
             state is not required to be reachable in a game.
     """
     bounds = bounds_of(config.tables[0])
-    observations = valid_observations(observation_table(bounds.types), observations, bounds, "observe")
+    table = observation_table(bounds.types)
+    observations = valid_observations(table, observations, bounds, "observe")
     states = new_states(len(observations), bounds.types)
-    b, fault = loops.batch_reconstruct(config.tables[0], observations, states)
-    if fault != _SOUND:
-        raise ObservationError(f"observations[{b}]: {_FAULTS[fault]}")
-    return states
+    return reconstruct_states(table, config.tables[0], observations, states, _FAULTS)
