@@ -28,9 +28,9 @@ ENVIRONMENT = [
 ]
 PLAYERS = [
     "playout by the heuristic in the kernel",
-    "heuristic, its decisions on the vector env",
-    "mc:2, decisions with a choice",
-    "ismcts:3, decisions with a choice",
+    "heuristic, actions on the vector env",
+    "mc:2, actions with a choice",
+    "ismcts:3, actions with a choice",
 ]
 
 
@@ -52,7 +52,7 @@ def test_every_row_is_there() -> None:
     for name in PLAYERS:
         assert names(rows).count(name) == 1
     last = rows[-1]
-    assert last["name"] == f"ismcts:3, decisions with a choice ({1000 / last['per_second']:,.1f} ms each)"
+    assert last["name"] == f"ismcts:3, actions with a choice ({1000 / last['per_second']:,.1f} ms each)"
     assert (last["batch"], last["threads"]) == (1, 1)
 
 
@@ -63,7 +63,7 @@ def test_the_command_shows_and_writes_them(tmp_path: Path, capsys: pytest.Captur
     shown = capsys.readouterr().out
     for name in (*ENVIRONMENT, *PLAYERS[:3]):
         assert name.split()[0] in shown
-    assert "mc:2, decisions with a choice" in shown
+    assert "mc:2, actions with a choice" in shown
     assert names(json.loads(path.read_text())["rows"]) == [*ENVIRONMENT, *PLAYERS[:3]]
     assert main([*words, "--players", "none"]) == 0
     assert names(json.loads(path.read_text())["rows"]) == [*ENVIRONMENT, *PLAYERS[:2]]

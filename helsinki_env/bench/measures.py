@@ -354,7 +354,7 @@ MEASUREMENT_KINDS = {
         "vector env, four players", lambda asked: _alone(prepare_steps(_batch(asked, num_players=4)))
     ),
     "threads": MeasurementKind("vector env, several threads", _threaded, threaded=True),
-    "seat": MeasurementKind("seat env: decisions of the learner", _seat),
+    "seat": MeasurementKind("seat env: actions of the learner", _seat),
     "playouts": MeasurementKind("random playouts", lambda asked: playouts(_batch(asked))),
     "choice": MeasurementKind("uniform choice", lambda asked: prepare_sampling(_batch(asked))),
     "guided": MeasurementKind("playouts by the heuristic", lambda asked: prepare_heuristic_playouts(_batch(asked))),
@@ -369,7 +369,7 @@ MEASUREMENT_KINDS = {
 
 def row_of(key: str) -> MeasurementKind:
     """Return a row by its key in `MEASUREMENT_KINDS` or by the name of a player."""
-    return MEASUREMENT_KINDS.get(key) or MeasurementKind(f"{key}, decisions with a choice", _player, single=True)
+    return MEASUREMENT_KINDS.get(key) or MeasurementKind(f"{key}, actions with a choice", _player, single=True)
 
 
 def _answer(asked: MeasurementRequest, prepared: dict[tuple[str, str], Rate]) -> dict[str, Any]:

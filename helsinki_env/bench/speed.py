@@ -182,11 +182,11 @@ def run_benchmark(
 ) -> dict[str, Any]:
     """Measure all rows and pass each to `report`; return the results as JSON-serializable data."""
     config = default_spec().config() if config is None else config
-    yard = baseline_rate(4096, seconds)
+    baseline = baseline_rate(4096, seconds)
     rows: list[Measurement] = []
 
     def add(name: str, batch: int, used: int, alone: float, both: float | None) -> None:
-        rows.append(Measurement(name, batch, used, alone, both, alone / yard))
+        rows.append(Measurement(name, batch, used, alone, both, alone / baseline))
         if report is not None:
             report(rows[-1])
 
@@ -213,16 +213,16 @@ def run_benchmark(
         prepare_heuristic_playouts(GameVectorEnv(largest, config))(seconds),
         None,
     )
-    add("heuristic, its decisions on the vector env", largest, 1, _heuristic_row(config, largest, seconds), None)
+    add("heuristic, actions on the vector env", largest, 1, _heuristic_row(config, largest, seconds), None)
     for player in players:
         rate = prepare_search_actions(make_player(player, config), spec_of(config).game(config, seed=0))()
-        add(f"{player}, decisions with a choice ({1000 / rate:,.1f} ms each)", 1, 1, rate, None)
+        add(f"{player}, actions with a choice ({1000 / rate:,.1f} ms each)", 1, 1, rate, None)
     return {
         "helsinki_env": helsinki_env.__version__,
         "machine": machine(),
         "game": spec_of(config).name,
         "state_bytes": spec_of(config).new_states(config, 0).dtype.itemsize,
-        "baseline": {"steps_per_second": yard, "bytes": _BASELINE_BYTES + _BASELINE_MASK, "threads": 1},
+        "baseline": {"steps_per_second": baseline, "bytes": _BASELINE_BYTES + _BASELINE_MASK, "threads": 1},
         "rows": [asdict(row) for row in rows],
     }
 
@@ -373,7 +373,7 @@ def cells(row: Measurement) -> list[str]:
 
 def speed_table(result: dict[str, Any], what: str) -> SpeedTable:
     """Return the results of `run_benchmark` as a table."""
-    head = ("measured", "games", "threads", "decisions/s", "with choosing", "x baseline")
+    head = ("measured", "games", "threads", "actions/s", "with choosing", "x baseline")
     title = f"{what}: uniformly random legal play except in the last rows; medians"
     return SpeedTable(title, head, [cells(Measurement(**row)) for row in result["rows"]])
 
@@ -398,7 +398,7 @@ def comparison_table(result: dict[str, Any], game: str) -> SpeedTable:
     for row in (row for row in result["rows"] if row["game"] == game):
         rates = [format_rate(row[key]) if key in row else "-" for key in ("then_median", "now_median")]
         rows.append([row["name"], f"{row['games']:,}", f"{row['threads']}", *rates, *_ratios(row)])
-    title = f"{game.capitalize()}: decisions/s, this code against {commit}, medians of {result['pairs']} pairs"
+    title = f"{game.capitalize()}: actions/s, this code against {commit}, medians of {result['pairs']} pairs"
     return SpeedTable(title, ("measured", "games", "threads", commit, "this code", *_RATIOS), rows)
 
 
