@@ -54,28 +54,17 @@ def train(trials: Node, variant: str, seed: int, out: Path) -> None:
     print(f"{variant}, seed {seed}: {time.monotonic() - began:.0f} s, {used:.0f} s of processor time", flush=True)
 
 
-def compare(trials: Node, variant: str, seed: int, out: Path, games: int) -> dict[str, Any]:
-    """Play a variant against the baseline of the same seed; return the results by player count."""
-    game, baseline = Preset.from_yaml(trials["preset"].value), next(iter(trials["variants"].value))
-    players = [f"net:{out}/{name}-{seed}/latest.safetensors" for name in (variant, baseline)]
-    tables = [
-        {
-            "name": f"{count} players",
-            "game": {"game": game.rules, "num_players": count},
-            "games": games,
-            "players": players,
-        }
-        for count in game.evaluation.players
-    ]
-    run_arena(
-        plan_from_dict({"seed": trials["seed"].integer(0), "tables": tables}), out / "games" / f"{variant}-{seed}"
-    )
-    results = {}
-    for table in load_run(out / "games" / f"{variant}-{seed}", whole=True):
-        shares = 100 * head_to_head_by_unit(table.seating, table.places, table.deal, 0, 1)
-        mean, half = mean_and_half_width(shares)
-        results[str(table.config.num_players)] = {"games": games, "wins": round(mean, 2), "half_width": round(half, 2)}
-    return results
+def compare(trials: Node, variant: str, seed: int, players: int, out: Path, games: int) -> dict[str, Any]:
+    """Play a variant against the baseline of the same seed; return the percentage of pairs in which it is ahead."""
+    game, baseline = Preset.from_yaml(trials["preset"].value).rules, next(iter(trials["variants"].value))
+    networks = [f"net:{out}/{name}-{seed}/latest.safetensors" for name in (variant, baseline)]
+    table = {"game": {"game": game, "num_players": players}, "games": games, "players": networks}
+    folder = out / "games" / f"{variant}-{seed}-{players}"
+    run_arena(plan_from_dict({"seed": trials["seed"].integer(0), "tables": [table]}), folder)
+    (played,) = load_run(folder, whole=True)
+    shares = 100 * head_to_head_by_unit(played.seating, played.places, played.deal, 0, 1)
+    mean, half = mean_and_half_width(shares)
+    return {"games": len(played), "wins": round(mean, 2), "half_width": round(half, 2)}
 
 
 def rows(results: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
@@ -100,6 +89,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/trials"))
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--variants", default=None, help="comma-separated variants; default: all")
+    parser.add_argument("--players", default="2,3,4", help="comma-separated player counts of the comparison")
     parser.add_argument(
         "--results", type=Path, default=Path("runs/trials/results.json"), help="file to which results are added"
     )
@@ -119,8 +109,9 @@ def main() -> None:
     with reuse_workers():
         for seed in seeds:
             for variant in variants:
-                if variant != baseline:
-                    results[f"{variant}-{seed}"] = compare(trials, variant, seed, options.out, options.games)
+                for count in [] if variant == baseline else map(int, options.players.split(",")):
+                    found = compare(trials, variant, seed, count, options.out, options.games)
+                    results.setdefault(f"{variant}-{seed}", {})[str(count)] = found
                     write_json(options.results, results)
     print(markdown_table(("variant", "players", "wins by seed", "mean"), rows(results), left=1))
 
