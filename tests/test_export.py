@@ -323,7 +323,7 @@ def test_the_command_exports_the_best_network_of_a_run(checkpoint: Path, tmp_pat
     path = tmp_path / "new" / "model.onnx"
     assert main(["export", str(checkpoint.parent), "--out", str(path), "--positions", "300", "--seed", "2"]) == 0
     shown = capsys.readouterr()
-    assert "Compared 300 decisions with seed 2: the model prefers the same choice in all" in shown.out
+    assert "Compared 300 positions with seed 2: the model prefers the same choice in all" in shown.out
     assert f"Wrote {path} ({path.stat().st_size / 1e6:.2f} MB)" in shown.out
     assert f"--players net:{path},heuristic" in shown.out
     assert shown.err == ""  # nothing of what PyTorch says of itself
@@ -334,7 +334,7 @@ def test_the_command_exports_the_best_network_of_a_run(checkpoint: Path, tmp_pat
 def test_the_command_exports_the_bundled_network_by_its_name(tmp_path: Path, capsys: Output) -> None:
     path = tmp_path / "net.safetensors"
     assert main(["export", "net", "--out", str(path), "--positions", "20"]) == 0
-    assert "Compared 20 decisions" in capsys.readouterr().out
+    assert "Compared 20 positions" in capsys.readouterr().out
     assert load_checkpoint(path)[1]["preset"] == load_checkpoint(bundled_networks()[""])[1]["preset"]
     assert main(["export", "net:nothing", "--out", str(path), "--positions", "20"]) == 2
     assert "nothing: found no such file" in capsys.readouterr().err
@@ -346,7 +346,7 @@ def test_a_checkpoint_of_half_the_size_plays_like_the_original(
     path = tmp_path / "half.safetensors"
     assert main(["export", str(checkpoint.parent), "--out", str(path), "--positions", "300", "--seed", "2"]) == 0
     shown = capsys.readouterr().out
-    assert "Compared 300 decisions with seed 2: the model prefers " in shown
+    assert "Compared 300 positions with seed 2: the model prefers " in shown
     assert f"Wrote {path} ({path.stat().st_size / 1e6:.2f} MB)" in shown
     tensors, halved = (sum(w.nbytes for w in load_file(file).values()) for file in (checkpoint, path))
     assert halved * 2 == tensors

@@ -211,12 +211,16 @@ def test_compiled_code_of_a_package_moves_with_any_of_its_kernels(elsewhere: Pat
     greedy = write(elsewhere / "agents" / "greedy.py", KERNEL.format(2))
     others = write(elsewhere / "theirs" / "player.py", KERNEL.format(3))
     plain = write(elsewhere / "agents" / "weights.py", "café = 1\n")
+    apart = write(elsewhere / "agents" / "programs" / "process.py", "PATIENCE = 1\n")
     before, of_others = folder_of(tree), folder_of(others)
     assert folder_of(greedy) == before
     assert os.path.dirname(before) == os.path.dirname(of_others) == kernel.CACHE_FOLDER
     assert of_others != before
+    write(apart, "PATIENCE = 2\n")
+    assert folder_of(tree) == before, "there is no kernel next to it"
     write(plain, "café = 2\n")
-    assert folder_of(tree) == before, "no kernel has changed"
+    assert folder_of(tree) != before, "kernels next to it may use its constants"
+    before, of_others = folder_of(tree), folder_of(others)
     write(others, KERNEL.format(4))
     assert folder_of(tree) == before, "nobody in it calls what others add"
     assert folder_of(others) != of_others

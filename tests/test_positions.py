@@ -235,7 +235,7 @@ def test_a_page_gets_a_row_from_every_certificate(suite: Suite, tmp_path: Path) 
     assert [row.split("`")[1] for row in rows] == ["greedy", "random"]
     assert page.table() in page.path.read_text()
     page.write(make_certificate(suite, "epsilon:0.1:greedy", Answers(best)))
-    with pytest.raises(PositionsError, match=r"expected 'epsilon:0-1:greedy' by the file name; .* move the file away"):
+    with pytest.raises(PositionsError, match=r"expected 'epsilon:0-1:greedy' by the file name .*move the file away"):
         page.check("epsilon:0-1:greedy")
     (page.folder / "broken.json").write_text("{")
     with pytest.raises(PositionsError, match=r"broken\.json"):

@@ -354,8 +354,8 @@ def test_an_observation_that_cannot_come_up(game: TestedGame) -> None:
     one = middle(game=game)
     seen = one.observation()
     pieces = UNPACK[game.name](seen)
-    pieces["hand"][3] += 20 if game is HELSINKI else 5
-    if game is not HELSINKI:
-        pieces["seats"][0, 1] += 5  # the size of the hand
+    more = 20 if game is HELSINKI else 5
+    pieces["hand"][3] += more
+    pieces["seats"][0, 1] += more  # the size of the hand
     with pytest.raises(DeterminizationError, match="game 0: found no deal that fits the observation of seat"):
         determinize_observation(one.config, seen, 1)

@@ -60,7 +60,9 @@ def interrupted(module, code):
     usual(module, code)
 JITCodeLibrary._object_compiled_hook = staticmethod(interrupted)
 from helsinki_env.engine.bits import popcount
+from helsinki_env.engine.kernel import silence_compile_notice
 from helsinki_env.utils import stopping
+silence_compile_notice()  # a busy machine compiles slowly
 from helsinki_env.utils.stopping import StoppableCommand, stoppable
 stopping._CLEANUP_SECONDS = 240.0  # a busy machine compiles slowly; the thread that ends the process would be first
 with stoppable(StoppableCommand(["bench"])):
