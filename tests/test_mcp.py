@@ -482,8 +482,8 @@ def test_a_player_of_the_other_game_only_is_rejected_by_new_table(tmp_path: Path
 
 def test_a_player_must_exist_in_one_of_the_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["mcp", "--data", str(tmp_path), "--host", "192.0.2.1", "--players"]
-    assert main([*words, "nobody"]) == 2
-    assert "nobody" in capsys.readouterr().err
+    assert main([*words, "unknown"]) == 2
+    assert "unknown" in capsys.readouterr().err
     assert main([*words, "forced:two_points:greedy"]) == 2
     assert "cannot listen" in capsys.readouterr().err  # the player was accepted
 

@@ -84,7 +84,7 @@ def test_one_device_with_a_curtain_between_turns(game: TestedGame, server: Serve
             view = decide_first(line, view)
         assert shown == {0, 1, 2}
     with seated(server, made["table"]) as (_, again):
-        assert again["handover"] is not None, "whoever reloads the page must take the device anew"
+        assert again["handover"] is not None, "a reloaded page hands over the device again"
         assert again["number"] == view["number"]
 
 

@@ -498,7 +498,7 @@ def test_setups_with_other_numbers_of_players() -> None:
     setup = spec.new_states(two, 3)
     spec.apply_setup(setup, two)
     last = HelsinkiSeatVectorEnv(3, num_players=4, seat=3)
-    with pytest.raises(ValueError, match=r"options\['setup'\]: game 0: found 2 players, expected a seat 3"):
+    with pytest.raises(ValueError, match=r"options\['setup'\]: game 0: found 2 players, expected at least 4"):
         last.reset(seed=1, options={"setup": setup})
 
 

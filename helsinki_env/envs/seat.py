@@ -229,7 +229,10 @@ class GameSeatVectorEnv(BaseVectorEnv):
             seat, players = options.get("seat", self._seat), found["players"]
             if isinstance(seat, int | np.integer) and (players <= seat).any():
                 b = int((players <= seat).argmax())
-                raise ValueError(f"options['setup']: game {b}: found {players[b]} players, expected a seat {seat}")
+                raise ValueError(
+                    f"options['setup']: game {b}: found {players[b]} players, expected at least {seat + 1}, because "
+                    f"the learner has seat {seat}"
+                )
             if self._opponents is not None:
                 self._opponents.check(int(players.max()))
         return found

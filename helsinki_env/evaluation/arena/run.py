@@ -65,7 +65,7 @@ _THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_TH
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Restrict processes that are started in the block to one compute thread; NumPy reads the variables at once."""
+    """Restrict processes that are started in the block to one compute thread. NumPy reads the variables on import."""
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(_THREADS)
     try:
