@@ -29,9 +29,10 @@ from helsinki_env.agents.helsinki.features import FEATURES, seat_parts, table_pa
 from helsinki_env.agents.helsinki.weights import QUICK
 from helsinki_env.agents.heuristic import HeuristicPlayer
 from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.net import network as network_module
 from helsinki_env.agents.net.afterstates import MAX_EVALUATED_CHOICES, AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
-from helsinki_env.agents.net.features import FeatureSpec, offsets_for_types
+from helsinki_env.agents.net.features import FeatureSpec, game_features, offsets_for_types
 from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkConfig, NetworkOutput, TorchModel
 from helsinki_env.agents.net.player import NetPlayer, choice_log_probs
 from helsinki_env.agents.net.search import NetSearchPlayer, NetSearchSettings
@@ -886,8 +887,10 @@ PICKLES: dict[str, Callable[[object], bytes]] = {
     [("ahead", "copenhagen has no look-ahead features"), ("turned", "copenhagen has no rotational symmetry")],
 )
 def test_only_networks_of_a_game_that_has_it_are_told_of_next_turns_or_turn_boards(
-    part: str, reason: str, tmp_path: Path
+    part: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    without = dataclasses.replace(game_features(CopenhagenConfig()), next_turn_parts=None)
+    monkeypatch.setattr(network_module, "game_features", lambda config: without)
     with_it = dataclasses.replace(SMALL, **{part: True})
     with pytest.raises(ValueError, match=f"{part}: found True, expected False: copenhagen"):
         Network(CopenhagenConfig(), with_it)

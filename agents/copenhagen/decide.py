@@ -59,32 +59,45 @@ def _and_more(t, p, w, g, v, slot, more):
 
 
 @kernel
+def best_pair(t, w, g, v, slot, usable):
+    """Return (value of the hand with the card of a slot and the best second card to its right; that card's color).
+
+    The color is -1 if there is no pair. `usable`: set of the seat's active abilities.
+    """
+    first, best, with_it = np.int64(g.display[slot]), _FALLBACK, np.int64(-1)
+    any_cards = (usable >> a.ANY_CARDS) & 1
+    v.hand[first] += 1
+    for other in range(slot + 1, 7):
+        second = np.int64(g.display[other])
+        if second < 0 or (other > slot + 1 and not any_cards):
+            continue
+        v.hand[second] += 1
+        value = limited_value(t, w, v)
+        v.hand[second] -= 1
+        if other > slot + 1:
+            value -= ability_price(w, v, a.ANY_CARDS)
+        if value > best:
+            best, with_it = value, second
+    v.hand[first] -= 1
+    return best, with_it
+
+
+@kernel
 def _value_first(t, p, w, g, v, mask, values):
     """MAIN: value the first of two cards by the best second card."""
-    take = t.offset[a.KIND_TAKE]
-    any_cards = (active(g) >> a.ANY_CARDS) & 1
-    more = active(g) & (1 << a.ADDITIONAL_CARD | 1 << a.BOTH_ACTIONS)
+    take, usable = t.offset[a.KIND_TAKE], active(g)
+    more = usable & (1 << a.ADDITIONAL_CARD | 1 << a.BOTH_ACTIONS)
     for slot in range(6):
         if not mask[take + slot]:
             continue
-        first, best, with_it = np.int64(g.display[slot]), _FALLBACK, np.int64(-1)
-        v.hand[first] += 1
-        for other in range(slot + 1, 7):
-            second = np.int64(g.display[other])
-            if second < 0 or (other > slot + 1 and not any_cards):
-                continue
-            v.hand[second] += 1
-            value = limited_value(t, w, v)
-            v.hand[second] -= 1
-            if other > slot + 1:
-                value -= ability_price(w, v, a.ANY_CARDS)
-            if value > best:
-                best, with_it = value, second
+        best, with_it = best_pair(t, w, g, v, slot, usable)
         if with_it >= 0 and more:
+            first = np.int64(g.display[slot])
+            v.hand[first] += 1
             v.hand[with_it] += 1
             best = max(best, _and_more(t, p, w, g, v, slot, more))
             v.hand[with_it] -= 1
-        v.hand[first] -= 1
+            v.hand[first] -= 1
         values[take + slot] = best
 
 

@@ -2,6 +2,10 @@
 
 Codes are one-hot and counts are unary, so that a linear layer can use them. All seats have the same features, so that
 they can share an encoder.
+
+Look-ahead features describe what a seat could take and construct in its next turn, which is hard for a network to
+compute. With the current hand, the heuristic values the cards of the display, each tile and its best position.
+Opponents' actions in between are ignored.
 """
 
 from __future__ import annotations
@@ -9,13 +13,19 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.base import Int64Array
+from helsinki_env.agents.copenhagen.board_view import white_gain
+from helsinki_env.agents.copenhagen.decide import best_pair
+from helsinki_env.agents.copenhagen.hand import ability_price, best_build, build_value, hand_value
 from helsinki_env.agents.copenhagen.heuristic_api import expected_points
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.agents.net import features
 from helsinki_env.agents.net.features import FeatureSpec, GameFeatures, lead_of, to_int8
+from helsinki_env.engine.bits import lowest_bit
 from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe
 from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen.bits import supported
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.observation import LAYOUT, SEAT_FACTS, TABLE_FACTS
 from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS
@@ -26,8 +36,9 @@ _STEPS = 8
 _HELD = 10  # largest unary count of cards in another seat's hand
 _MOST_OF_COLOUR = 7
 _GOAL = 12
-#: Expected points are encoded in halves, turns in quarters.
-_WORTH_UNIT, _TURN_UNIT = 2.0, 4.0
+#: Expected points are encoded in halves, turns in quarters, gains in eighths of a point.
+_WORTH_UNIT, _TURN_UNIT, _GAIN_UNIT = 2.0, 4.0, 8.0
+_PAIRS, _KINDS = DISPLAY - 1, _COLOURS * len(TILE_SIZES)
 
 
 def seat_parts(types: int) -> tuple[FeatureSpec, ...]:
@@ -54,6 +65,24 @@ def seat_parts(types: int) -> tuple[FeatureSpec, ...]:
     )
 
 
+def next_turn_parts(types: int) -> tuple[FeatureSpec, ...]:
+    """Return the look-ahead features of a seat, in order; they follow the other features of the seat."""
+    gain = 2.0 * _GAIN_UNIT
+    return (
+        FeatureSpec("gain of taking, by first card", _PAIRS, gain),
+        FeatureSpec("gain of constructing, by tile", _KINDS, gain),
+        FeatureSpec("can construct, by tile", _KINDS),
+        FeatureSpec("gain of placing, by tile", _KINDS, gain),
+        FeatureSpec("gain of placing next to its color, by tile", _KINDS, gain),
+        FeatureSpec("plans by color", _COLOURS, gain),
+        FeatureSpec("plans by color with one more card", _COLOURS, gain),
+        FeatureSpec("gain of a white tile", 1, gain),
+        FeatureSpec("gain of both actions", 1, gain),
+        FeatureSpec("gain of the next turn", 1, gain),
+        FeatureSpec("lead in expected points after the next turn", 1, 2.0 * _WORTH_UNIT),
+    )
+
+
 def table_parts(types: int) -> tuple[FeatureSpec, ...]:
     """Return the features of the table and of the viewer's private information, in order."""
     return (
@@ -75,6 +104,9 @@ def table_parts(types: int) -> tuple[FeatureSpec, ...]:
     )
 
 
+_TAKING, _CONSTRUCTING, _CAN_CONSTRUCT, _PLACING, _TOUCHING = range(5)
+_PLANS, _PLANS_MORE, _WHITE, _BOTH, _GAIN, _LEAD = range(5, 11)
+_SEAT_PARTS = len(seat_parts(0))
 _AT = {piece.name: piece.start for piece in LAYOUT.fields}
 _BOARDS, _ROW_COATS, _SEATS, _TABLE = (_AT[name] for name in ("boards", "row_coats", "seats", "table"))
 _OWNED, _USED, _DENIED, _SUPPLY = (_AT[name] for name in ("abilities", "used", "denied", "tile_supply"))
@@ -163,21 +195,104 @@ def _write_table(obs, drawn, at, out):
 
 
 @kernel
+def _gain(value):
+    return to_int8(_GAIN_UNIT * value)
+
+
+@kernel
+def _write_placements(t, w, g, v, seat, at, out):
+    """Write the gains from placing tiles that are not paid for, and from the best white tile."""
+    for kind in range(_KINDS):
+        if g.supply[kind] > 0:
+            for touching in range(2):
+                if v.place[kind, touching] >= 0:
+                    out[at[_PLACING + touching] + kind] = _gain(v.best[kind, touching])
+    best = 0.0
+    if g.white_tiles > 0:
+        cells = supported(np.int64(g.filled[seat]))
+        while cells:
+            best = max(best, white_gain(t, w, v, lowest_bit(cells)))
+            cells &= cells - 1
+    out[at[_WHITE]] = _gain(best)
+
+
+@kernel
+def _take(t, p, w, g, v, usable, held, at, out):
+    """Write the gains from taking cards, without and with construction in the same turn; return the largest."""
+    best, slot, second = 0.0, np.int64(-1), np.int64(-1)
+    for first in range(_PAIRS):
+        if g.display[first] >= 0:
+            value, with_it = best_pair(t, w, g, v, first, usable)
+            if with_it >= 0:
+                out[at[_TAKING] + first] = _gain(value - held)
+                if slot < 0 or value - held > best:
+                    best, slot, second = value - held, np.int64(first), with_it
+    if slot >= 0 and (usable >> a.BOTH_ACTIONS) & 1:
+        first = np.int64(g.display[slot])
+        v.hand[first] += 1
+        v.hand[second] += 1
+        value = best_build(t, p, w, g, v, usable)
+        v.hand[second] -= 1
+        v.hand[first] -= 1
+        if value > ILLEGAL_VALUE:
+            gain = value + w.tempo * v.later - ability_price(w, v, a.BOTH_ACTIONS) - held
+            out[at[_BOTH]] = _gain(gain)
+            best = max(best, gain)
+    return best
+
+
+@kernel
+def write_next_turn(t, p, w, g, v, seat, at, out):
+    """Write the `next_turn_parts`, except the lead; return the gain from the best next turn, in points.
+
+    `v`: the seat's view after `expected_points`. `at`: feature offsets, in order. `out`: features of the seat.
+    """
+    if g.done:
+        return 0.0
+    held, usable = hand_value(w, v), np.int64(g.owned[seat]) & ~np.int64(g.used[seat])
+    _write_placements(t, w, g, v, seat, at, out)
+    for colour in range(_COLOURS):
+        out[at[_PLANS] + colour] = _gain(v.later * v.plan[colour, v.hand[colour]])
+        out[at[_PLANS_MORE] + colour] = _gain(v.later * v.plan[colour, v.hand[colour] + 1])
+    best = _take(t, p, w, g, v, usable, held, at, out)
+    for kind in range(_KINDS):
+        if g.supply[kind] > 0:
+            value = build_value(t, p, w, v, kind, usable)
+            if value > ILLEGAL_VALUE:
+                out[at[_CONSTRUCTING] + kind] = _gain(value - held)
+                out[at[_CAN_CONSTRUCT] + kind] = 1
+                best = max(best, value - held)
+    out[at[_GAIN]] = _gain(best)
+    return best
+
+
+@kernel
 def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
     """Write the features of a game, as `viewer` sees it at the end of its turn, to zeroed int8 arrays (P, S) and (G,).
 
-    `drawn`: set of slots whose cards were revealed in this turn.
+    `drawn`: set of slots whose cards were revealed in this turn; these slots are emptied. The next turn's gains are
+    written only if `seat_at` has offsets for them.
     """
     t, p = ws.tables[0], ws.pieces[0]
     players = np.int64(g.players)
+    next_turn = _SEAT_PARTS if len(seat_at) > _SEAT_PARTS + 1 else np.int64(0)
     observe(t, g, viewer, ws.seen)
+    for slot in range(DISPLAY):
+        if (drawn >> slot) & 1:
+            g.display[slot] = -1
     for turn in range(players):
         seat = (viewer + turn) % players
         _write_seat(ws.seen, turn, seat_at, seats[turn])
-        ws.shares[turn] = expected_points(t, p, ws.weights[seat], g, seat, ws.views[seat])
+        w, v = ws.weights[seat], ws.views[seat]
+        ws.shares[turn] = expected_points(t, p, w, g, seat, v)
+        if next_turn:
+            gain = write_next_turn(t, p, w, g, v, seat, seat_at[next_turn:], seats[turn])
+            ws.worths[turn] = ws.shares[turn] + gain
         seats[turn, seat_at[12]] = to_int8(_WORTH_UNIT * ws.shares[turn])
     for turn in range(players):
         seats[turn, seat_at[13]] = to_int8(_WORTH_UNIT * lead_of(ws.shares, turn, players))
+        if next_turn:
+            seats[turn, seat_at[next_turn + _LEAD]] = to_int8(_WORTH_UNIT * lead_of(ws.worths, turn, players))
     _write_table(ws.seen, drawn, table_at, table)
     table[table_at[7]] = to_int8(_TURN_UNIT * ws.views[viewer].turns)
 
@@ -218,6 +333,7 @@ features.is_view_current.implements(GAME, is_view_current)
 FEATURES = GameFeatures(
     types=lambda config: _COLOURS,
     seat_parts=seat_parts,
+    next_turn_parts=next_turn_parts,
     table_parts=table_parts,
     groups=_groups,
     interface=_interface,
