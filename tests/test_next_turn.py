@@ -246,7 +246,7 @@ def test_a_player_is_told_what_its_network_knows(tmp_path: Path) -> None:
     searching = NetSearchPlayer(4, TorchModel(network)).act(observation, mask, words(200))
     assert mask[np.arange(200), searching].all()
     content = path.read_bytes()
-    path.write_bytes(content.replace(b'\\"ahead\\": true', b'\\"ahead\\": null'))
+    path.write_bytes(content.replace(b'\\"ahead\\": 1', b'\\"ahead\\": 0'))
     assert path.read_bytes() != content
     with pytest.raises(CheckpointError, match=r"net\.safetensors: inputs: found "):
         load_checkpoint(path)
@@ -292,7 +292,7 @@ def test_a_run_may_begin_with_a_network_that_is_not_told(tmp_path: Path, monkeyp
     learnt = load_checkpoint(tmp_path / "run" / "latest.safetensors")[0]
     assert learnt.config.ahead
     assert learnt.seat_in.weight[:, -int(AT[-1]) :].abs().max() > 0
-    told = replace(game_features(HelsinkiConfig()), next_turn_parts=lambda types: next_turn_parts(types)[::-1])
+    told = replace(game_features(HelsinkiConfig()), lookahead=(lambda types: next_turn_parts(types)[::-1],))
     monkeypatch.setattr(description, "game_features", lambda config: told)
     with pytest.raises(RunError, match=r"inputs: found .*, expected .* as for the earlier results"):
         Training(preset, tmp_path / "run", 5, resume=True)
