@@ -905,7 +905,7 @@ def test_only_networks_of_a_game_that_has_it_are_told_of_next_turns_or_turn_boar
     with pytest.raises(ValueError, match=f"{part}: found True, expected False: a plain network reads"):
         PlainNetwork(config=with_it)
     with pytest.raises(ValueError, match=f"{part}: found -1, expected (True or False|.* 0 to 9)"):
-        NetworkConfig(**{part: -1})
+        NetworkConfig(**{part: -1})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", PICKLES)

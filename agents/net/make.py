@@ -30,12 +30,11 @@ _DEFAULT = "shipped"
 def bundled_networks(config: Any = None) -> dict[str, Path]:
     """Return the bundled networks for a configuration's game by name; see the model card.
 
-    The network for all matchups has an empty name (``net``). The others are for specific matchups (``net:NAME``). A
-    file ``NAME.alias`` contains the file name of the network that NAME currently refers to.
+    The network for all matchups has an empty name (``net``). The others are earlier networks, or
+    for specific matchups (``net:NAME``).
     """
     folder = Path(__file__).parent.parent / (default_spec() if config is None else spec_of(config)).name
     named = {file.stem: file for file in sorted(folder.glob("*.safetensors"))}
-    named |= {file.stem: folder / file.read_text().strip() for file in sorted(folder.glob("*.alias"))}
     return {"" if name == _DEFAULT else name: file for name, file in named.items()}
 
 
