@@ -36,7 +36,7 @@ def ratios(player: str, other: str, game: str, seats: int, blocks: int, seed: in
     """
     config = spec_by_name(game).config(num_players=seats)
     both = [make_player(name, config) for name in (player, other)]
-    env = GameVectorEnv(GAMES, config=config)
+    env = GameVectorEnv(GAMES, config=config, autoreset_mode="SameStep")
     seen, _ = env.reset(seed=seed)
     streams = init_streams(seed, np.arange(GAMES), 0)
     found, spent = [], 0.0
