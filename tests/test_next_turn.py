@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame
-from helsinki_env.agents.helsinki.features import next_turn_parts, whole_turn_parts, write_next_turn, write_whole_turn
+from helsinki_env.agents.helsinki.features import next_turn_parts, write_next_turn
 from helsinki_env.agents.helsinki.heuristic_api import expected_points
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action
 from helsinki_env.agents.net import description
@@ -43,8 +43,8 @@ from tests.test_turned import at_rest, quarter
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
 TYPES = 51
-PARTS, WHOLE = next_turn_parts(TYPES), whole_turn_parts(TYPES)
-AT, WHOLE_AT = (np.cumsum([0, *(part.size for part in parts)]) for parts in (PARTS, WHOLE))
+PARTS = next_turn_parts(TYPES)
+AT = np.cumsum([0, *(part.size for part in PARTS)])
 TABLE = a.action_table(TYPES)
 MOVE, BUILD = TABLE.offsets[a.KIND_MOVE], TABLE.offsets[a.KIND_BUILD]
 BUILDS = slice(BUILD, BUILD + TABLE.sizes[a.KIND_BUILD])
@@ -70,16 +70,6 @@ def told(game: HelsinkiGame, seat: int) -> dict[str, list[int]]:
     out = np.zeros(AT[-1], np.int8)
     write_next_turn(t, p, w, game.state, v, seat, AT, out)
     return by_part(out)
-
-
-def told_of_whole_turn(game: HelsinkiGame, seat: int) -> dict[str, list[int]]:
-    """Return the look-ahead features of a seat that the second level adds."""
-    told(game, seat)
-    desk: Any = desk_of(game.config)
-    out = np.zeros(WHOLE_AT[-1], np.int8)
-    write_whole_turn(desk.tables[0], desk.pieces[0], desk.weights[0], game.state, desk.views[0], seat, WHOLE_AT, out)
-    cut = zip(WHOLE, WHOLE_AT, WHOLE_AT[1:], strict=False)
-    return {part.name.split(",")[0]: out[begin:end].tolist() for part, begin, end in cut}
 
 
 def in_next_turn(inputs: AfterstateBatch, position: int, turn: int) -> dict[str, list[int]]:
@@ -170,43 +160,6 @@ def test_the_best_next_turn_and_the_lead_follow_from_the_rest() -> None:
     assert leads > 500
 
 
-@pytest.mark.thorough
-def test_the_gain_of_the_whole_turn_is_that_by_which_the_heuristic_moves() -> None:
-    compared, placing = np.zeros(2, np.int64), []
-    for game in about_to_move(200):
-        seat, mask = game.seat, game.action_mask()
-        desk: Any = desk_of(game.config)
-        reset_views(desk, GOLDEN)
-        desk.values[:] = ILLEGAL_VALUE
-        t, p, w, v = desk.tables[0], desk.pieces[0], desk.weights[0], desk.views[0]
-        select_action(t, p, w, game.state, v, mask, desk.values, True)
-        values = desk.values[MOVE : MOVE + 3].copy()
-        gains = told_of_whole_turn(game, seat)
-        legal = [i for i in range(3) if mask[MOVE + i]]
-        assert gains["gain of the best whole turn"][0] == max(0, *gains["gain of the whole turn"][:3])
-        placing.append((np.array(gains["gain of placing"]).reshape(4, 20) != 0).any(axis=1).all())
-        for one in legal:
-            for other in legal:
-                found = (gains["gain of the whole turn"][one] - gains["gain of the whole turn"][other]) / 8
-                compared += [one != other, abs(found - (values[one] - values[other])) > 0.126]
-    assert np.mean(placing) > 0.7  # full boards have no room
-    assert compared[0] > 500
-    assert compared[1] < 0.02 * compared[0]  # the heuristic values cards from another side on
-
-
-def test_the_second_level_changes_nothing_of_the_first() -> None:
-    observation, mask = rows(300)
-    first, second = (AfterstateEncoder(ahead=level).write(observation, mask) for level in (1, 2))
-    width = first.seats.shape[2]
-    assert second.seats.shape[2] == width + WHOLE_AT[-1] == feature_offsets(HelsinkiConfig(), ahead=2).seat[-1]
-    # Positions of tiles are cached as they are first asked for, before or after drawing, which tips a rounded gain.
-    np.testing.assert_allclose(second.seats[..., :width], first.seats, rtol=0, atol=1)
-    assert (second.seats[..., :width] != first.seats).mean() < 1e-4
-    assert (second.seats[..., width:] != 0).any(axis=(0, 1)).mean() > 0.9
-    for name in ("first", "action", "advice", "position", "begin", "table", "ended"):
-        np.testing.assert_array_equal(getattr(second, name), getattr(first, name))
-
-
 def test_all_else_is_told_as_without_it() -> None:
     observation, mask = rows(300)
     with_it, without = (
@@ -238,7 +191,7 @@ def test_it_is_the_same_from_all_sides() -> None:
     for position in at_rest(60):
         game, turned = notation.from_dict(position), notation.from_dict(quarter(position))
         for seat in range(game.num_players):
-            one, other = (told(g, seat) | told_of_whole_turn(g, seat) for g in (game, turned))
+            one, other = told(game, seat), told(turned, seat)
             assert one["can build"] == other["can build"]
             for name, found in one.items():  # sums are made in another order, and rounded
                 apart = np.abs(np.subtract(found, other[name])) > 1
@@ -254,15 +207,17 @@ def test_lessons_tell_of_other_hands_what_a_seat_has_seen() -> None:
         env = GameVectorEnv(12, config)
         env.reset(seed=4)
         desk = new_workspace(config)
-        lessons.append(generate_samples(desk, feature_offsets(config, 2), env.states, random_keys(12, seed), 1.0, 0.0))
+        lessons.append(
+            generate_samples(desk, feature_offsets(config, True), env.states, random_keys(12, seed), 1.0, 0.0)
+        )
     one, other = lessons
     np.testing.assert_array_equal(one.wins, other.wins)
     np.testing.assert_array_equal(one.table, other.table)
     lead = [part.name for part in PARTS].index("lead in expected points after the next turn")
     own = np.ones(one.seats.shape[2], np.bool_)
-    base = feature_offsets(config).seat
-    leads = [base[14], base[-1] + AT[lead], base[-1] + AT[-1] + WHOLE_AT[-2]]
-    own[leads] = False  # they depend on other seats
+    own[[int(feature_offsets(config).seat[14]), int(feature_offsets(config).seat[-1] + AT[lead])]] = (
+        False  # the leader depends on other seats
+    )
     np.testing.assert_array_equal(one.seats[:, 0, own], other.seats[:, 0, own])
     assert (one.seats[:, 1:] != other.seats[:, 1:]).any(axis=(1, 2)).mean() > 0.2
 
@@ -291,7 +246,7 @@ def test_a_player_is_told_what_its_network_knows(tmp_path: Path) -> None:
     searching = NetSearchPlayer(4, TorchModel(network)).act(observation, mask, words(200))
     assert mask[np.arange(200), searching].all()
     content = path.read_bytes()
-    path.write_bytes(content.replace(b'\\"ahead\\": 1', b'\\"ahead\\": 0'))
+    path.write_bytes(content.replace(b'\\"ahead\\": true', b'\\"ahead\\": null'))
     assert path.read_bytes() != content
     with pytest.raises(CheckpointError, match=r"net\.safetensors: inputs: found "):
         load_checkpoint(path)
@@ -337,7 +292,7 @@ def test_a_run_may_begin_with_a_network_that_is_not_told(tmp_path: Path, monkeyp
     learnt = load_checkpoint(tmp_path / "run" / "latest.safetensors")[0]
     assert learnt.config.ahead
     assert learnt.seat_in.weight[:, -int(AT[-1]) :].abs().max() > 0
-    told = replace(game_features(HelsinkiConfig()), lookahead=(lambda types: next_turn_parts(types)[::-1],))
+    told = replace(game_features(HelsinkiConfig()), next_turn_parts=lambda types: next_turn_parts(types)[::-1])
     monkeypatch.setattr(description, "game_features", lambda config: told)
     with pytest.raises(RunError, match=r"inputs: found .*, expected .* as for the earlier results"):
         Training(preset, tmp_path / "run", 5, resume=True)

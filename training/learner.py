@@ -191,7 +191,7 @@ def _initial_network(preset: Preset) -> Network:
     network, description = load_checkpoint(path)
     check_network_game(path, description, preset.game)
     config, expected = network.config, preset.network
-    extended = replace(config, turned=config.turned or expected.turned, ahead=max(config.ahead, expected.ahead))
+    extended = replace(config, turned=config.turned or expected.turned, ahead=config.ahead or expected.ahead)
     if expected != extended:
         raise UserError(f"network: found {asdict(expected)}, expected that of {path}, {asdict(config)}")
     if config == expected:

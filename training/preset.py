@@ -214,7 +214,7 @@ class Preset:
         except NoFeaturesError:
             return preset  # `check` rejects it
         turned = self.network.turned and features.turning is not None
-        ahead = min(self.network.ahead, len(features.lookahead))
+        ahead = self.network.ahead and features.next_turn_parts is not None
         network = replace(self.network, turned=turned, ahead=ahead)
         return replace(preset, network=network)
 

@@ -69,8 +69,8 @@ class RolloutCollector:
     """Collector that plays parallel games of several matchups.
 
     `fixed_opponent_fraction` is the fraction of the games in which the learner has one seat. `random_start_fraction` is
-    the fraction that begins with 1 to `random_start_actions` random actions, which are not training data. `ahead` is
-    the level of the look-ahead features.
+    the fraction that begins with 1 to `random_start_actions` random actions, which are not training data. `ahead` adds
+    look-ahead features for every seat's next turn.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class RolloutCollector:
         seed: int,
         device: torch.device,
         search: SearchTargetConfig | None = None,
-        ahead: int = 0,
+        ahead: bool = False,
         random_start_fraction: float = 0.0,
         random_start_actions: int = 1,
     ) -> None:

@@ -333,7 +333,7 @@ features.is_view_current.implements(GAME, is_view_current)
 FEATURES = GameFeatures(
     types=lambda config: _COLOURS,
     seat_parts=seat_parts,
-    lookahead=(next_turn_parts,),
+    next_turn_parts=next_turn_parts,
     table_parts=table_parts,
     groups=_groups,
     interface=_interface,

@@ -5,8 +5,7 @@ they can share an encoder.
 
 Look-ahead features describe what a seat could draw, build and use in its next turn, which is hard for a network to
 compute. With the current hand, the heuristic values drawing next to each space, building from each side, and the board
-actions that add to the board. The second level also has the values of whole turns, including drawing and building in
-the same turn, and of the best position of each tile. Opponents' actions in between are ignored.
+actions that add to the board. Opponents' actions in between are ignored.
 """
 
 from __future__ import annotations
@@ -14,18 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.base import Int64Array
-from helsinki_env.agents.helsinki.board import (
-    best_roof,
-    best_wilds,
-    remember_placement,
-    roofs_worth,
-    wilds_gain,
-    worst_roof,
-)
+from helsinki_env.agents.helsinki.board import best_roof, best_wilds, roofs_worth, wilds_gain, worst_roof
 from helsinki_env.agents.helsinki.board_view import first_reachable_side, is_view_current
 from helsinki_env.agents.helsinki.cards import analyze_cards, best_build, draw_value, hand_value
-from helsinki_env.agents.helsinki.decide import turn_value
-from helsinki_env.agents.helsinki.eval_cache import DUE
 from helsinki_env.agents.helsinki.heuristic_api import expected_points
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.agents.net import features
@@ -52,11 +42,7 @@ _COLOURS = len(COLOURS)
 _UNIT = 8.0
 #: Reach of a token without spending a coat of arms: number of spaces, and number of sides of these spaces.
 _SPACES, _SIDES = 3, 2
-#: Number of spaces that a token reaches with coats of arms.
-_PAID_SPACES = 6
-_KINDS = 20
 _DRAWING, _BUILDING, _CAN_BUILD, _PLANS, _ACTIONS, _GAIN, LEAD = range(7)
-_PLACING, _TURNS, _PLANS_MORE, _BEST, _BEST_LEAD = range(5)
 
 
 def next_turn_parts(types: int) -> tuple[FeatureSpec, ...]:
@@ -69,17 +55,6 @@ def next_turn_parts(types: int) -> tuple[FeatureSpec, ...]:
         FeatureSpec("gain of wild tiles and superstructures", 4, 2.0 * _UNIT),
         FeatureSpec("gain of the next turn", 1, 2.0 * _UNIT),
         FeatureSpec("lead in expected points after the next turn", 1, 4.0),  # in halves, like the current lead
-    )
-
-
-def whole_turn_parts(types: int) -> tuple[FeatureSpec, ...]:
-    """Return the look-ahead features that the second level adds to `next_turn_parts`, in order."""
-    return (
-        FeatureSpec("gain of placing, by side from the token on and tile", 4 * _KINDS, 2.0 * _UNIT),
-        FeatureSpec("gain of the whole turn, by space from the token on", _PAID_SPACES, 2.0 * _UNIT),
-        FeatureSpec("plans by color with one more wild card", _COLOURS, 2.0 * _UNIT),
-        FeatureSpec("gain of the best whole turn", 1, 2.0 * _UNIT),
-        FeatureSpec("lead in expected points after the best whole turn", 1, 4.0),
     )
 
 
@@ -134,61 +109,6 @@ def write_next_turn(t, p, w, g, v, seat, at, out):
             best = max(best, gain)
     _write_actions(t, w, g, v, seat, at[_ACTIONS], out)
     out[at[_GAIN]] = to_int8(_UNIT * best)
-    return best
-
-
-@kernel
-def _placing_gain(t, p, w, v, kind, side):
-    """Return the gain from the best position of a tile, without changing which positions the view has evaluated."""
-    known = np.int64(v.known[kind, side])
-    if known == 0 or known > DUE:
-        v.known[kind, side] = DUE + 1
-        remember_placement(t, p, w, v, kind, side)
-        v.known[kind, side] = known
-    return v.best[kind, side]
-
-
-@kernel
-def _write_plans_with_wild(t, p, w, g, v, first, begin, out):
-    """Write the value of each color's best plan if the seat had one more wild card."""
-    changed, pairs, wild = v.changed, v.pairs, t.types - 1
-    v.changed, v.pairs = np.int64(-1), np.int64(1)  # the values of such a hand are not cached
-    v.hand[wild] += 1
-    hand_value(t, p, w, g, v, first)
-    for colour in range(v.colours):
-        plan = begin + np.int64(t.colour[v.held[v.begins[colour]]])
-        out[plan] = to_int8(_UNIT * (v.plans[colour] * v.later))
-    v.hand[wild] -= 1
-    v.changed, v.pairs = changed, pairs
-
-
-@kernel
-def write_whole_turn(t, p, w, g, v, seat, at, out):
-    """Write the `whole_turn_parts`, except the lead; return the gain from the best turn, in points.
-
-    `v`: the seat's view after `write_next_turn`. `at`: feature offsets, in order. `out`: features of the seat.
-    """
-    token = np.int64(g.token[seat])
-    if token < 0 or g.done:
-        return 0.0
-    first, best, acting = first_reachable_side(token), 0.0, g.seat
-    for turn in range(4):
-        for kind in range(_KINDS):
-            if g.supply[kind] > 0:
-                gain = _placing_gain(t, p, w, v, kind, (first + turn) % 4)
-                if gain > ILLEGAL_VALUE:
-                    out[at[_PLACING] + _KINDS * turn + kind] = to_int8(_UNIT * gain)
-    held = hand_value(t, p, w, g, v, first)
-    g.seat = seat  # whose cards `turn_value` reads
-    for ahead in range(_PAID_SPACES):
-        gain = turn_value(t, p, w, g, v, (token + 1 + ahead) % 8, v.meadow) - held
-        out[at[_TURNS] + ahead] = to_int8(_UNIT * gain)
-        if ahead < _SPACES:
-            best = max(best, gain)
-    g.seat = acting
-    if v.later > 0.0:
-        _write_plans_with_wild(t, p, w, g, v, first, at[_PLANS_MORE], out)
-    out[at[_BEST]] = to_int8(_UNIT * best)
     return best
 
 
@@ -378,13 +298,12 @@ def _write_table(t, obs, drawn, at, out):
 def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
     """Write the features of a game, as `viewer` sees it at the end of its turn, to zeroed int8 arrays (P, S) and (G,).
 
-    `drawn`: set of slots whose cards were revealed in this turn; these slots are emptied. The look-ahead
-    features are written only if `seat_at` has offsets for them.
+    `drawn`: set of slots whose cards were revealed in this turn; these slots are emptied. The next turn's gains are
+    written only if `seat_at` has offsets for them.
     """
     t, p = ws.tables[0], ws.pieces[0]
     players = np.int64(g.players)
     next_turn = _SEAT_PARTS if len(seat_at) > _SEAT_PARTS + 1 else np.int64(0)
-    whole_turn = _SEAT_PARTS + LEAD + 1 if len(seat_at) > _SEAT_PARTS + LEAD + 2 else np.int64(0)
     view = view_of(ws, g, viewer)
     observe(t, g, viewer, ws.seen)
     for slot in range(8):
@@ -398,17 +317,11 @@ def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
         ws.shares[turn] = value
         if next_turn:
             ws.worths[turn] = value + write_next_turn(t, p, w, g, v, seat, seat_at[next_turn:], seats[turn])
-        if whole_turn:
-            gain = write_whole_turn(t, p, w, g, v, seat, seat_at[whole_turn:], seats[turn])
-            ws.worths[MAX_SEATS + turn] = value + gain
         seats[turn, seat_at[13]] = to_int8(_WORTH_UNIT * value)
     for turn in range(players):
         seats[turn, seat_at[14]] = to_int8(_WORTH_UNIT * lead_of(ws.shares, turn, players))
         if next_turn:
             seats[turn, seat_at[next_turn + LEAD]] = to_int8(_WORTH_UNIT * lead_of(ws.worths, turn, players))
-        if whole_turn:
-            lead = lead_of(ws.worths[MAX_SEATS:], turn, players)
-            seats[turn, seat_at[whole_turn + _BEST_LEAD]] = to_int8(_WORTH_UNIT * lead)
     _write_table(t, ws.seen, drawn, table_at, table)
     table[table_at[9]] = to_int8(_TURN_UNIT * ws.views[view].turns)
 
@@ -474,7 +387,7 @@ for _layout in LAYOUTS:
 FEATURES = GameFeatures(
     types=lambda config: int(config.component_set.types),
     seat_parts=seat_parts,
-    lookahead=(next_turn_parts, whole_turn_parts),
+    next_turn_parts=next_turn_parts,
     table_parts=table_parts,
     groups=_groups,
     interface=_interface,

@@ -285,10 +285,10 @@ class AfterstateEncoder:
     Args:
         config: game configuration; only its component file is used.
         most: maximum number of actions evaluated per row.
-        ahead: level of the look-ahead features, 0 for none.
+        ahead: whether to add look-ahead features for every seat's next turn.
     """
 
-    def __init__(self, config: Any = None, most: int = MAX_EVALUATED_CHOICES, ahead: int = 0) -> None:
+    def __init__(self, config: Any = None, most: int = MAX_EVALUATED_CHOICES, ahead: bool = False) -> None:
         self.config, self.most = config or default_config(), most
         self._at = feature_offsets(self.config, ahead)  # imports the game's kernel implementations
         self._workspaces = WorkspacePool(self.config, boards=0)

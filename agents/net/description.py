@@ -40,11 +40,11 @@ __all__ = [
     "check_exists",
     "environment_id",
     "interface_digests",
-    "lookahead_level",
     "measured_components",
     "network_description",
     "parse_description",
     "set_warning_handler",
+    "uses_lookahead",
     "warn_once",
     "warn_unmeasured",
 ]
@@ -66,7 +66,7 @@ class CheckpointError(UserError):
     """Raised if a network file cannot be used; the message gives the file and the reason."""
 
 
-def interface_digests(config: Any, types: int, kind: str = AFTERSTATE_KIND, ahead: int = 0) -> dict[str, str]:
+def interface_digests(config: Any, types: int, kind: str = AFTERSTATE_KIND, ahead: bool = False) -> dict[str, str]:
     """Return the digests of the action table, observation layout and network inputs that a network must match."""
     features = game_features(config)
     if kind == AFTERSTATE_KIND:
@@ -87,11 +87,10 @@ def _hashed_text(inputs: object) -> str:
     return text
 
 
-def lookahead_level(description: Mapping[str, Any]) -> int:
-    """Return the level of a network's look-ahead features, according to its description; older files have `true`."""
+def uses_lookahead(description: Mapping[str, Any]) -> bool:
+    """Return whether a network has look-ahead features, according to its description."""
     network = description.get("network")
-    level = network.get("ahead") if isinstance(network, Mapping) else 0
-    return int(level) if isinstance(level, int) else 0
+    return isinstance(network, Mapping) and network.get("ahead") is True
 
 
 def environment_id(config: Any) -> str:
@@ -108,7 +107,7 @@ def network_description(config: Any, more: dict[str, Any], kind: str = AFTERSTAT
         "environment": environment_id(config),
         "types": types,
         **({} if kind == AFTERSTATE_KIND else {"kind": kind}),
-        **interface_digests(config, types, kind, lookahead_level(more)),
+        **interface_digests(config, types, kind, uses_lookahead(more)),
         COMPONENTS_KEY: {config.component_set.name: config.component_set.digest},
     }
     return json.dumps({**content, **more})
@@ -147,7 +146,7 @@ def check_description(path: Path, content: Mapping[str, Any]) -> None:
     expected = {
         "format": FORMAT,
         "environment": environment_id(config),
-        **interface_digests(config, content["types"], content.get("kind", AFTERSTATE_KIND), lookahead_level(content)),
+        **interface_digests(config, content["types"], content.get("kind", AFTERSTATE_KIND), uses_lookahead(content)),
     }
     for key, value in expected.items():
         if content.get(key) != value:

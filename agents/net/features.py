@@ -87,11 +87,12 @@ class GameFeatures:
     score_unit: float  # unit of predicted scores, in points
     score_middle: float  # offset of predicted scores, in points
     turning: Callable[[int], CanonicalOrientation] | None = None  # None: the game has no rotational symmetry
-    lookahead: tuple[Callable[[int], tuple[FeatureSpec, ...]], ...] = ()  # added by each level, after `seat_parts`
+    next_turn_parts: Callable[[int], tuple[FeatureSpec, ...]] | None = None  # look-ahead features, after `seat_parts`
 
-    def of_seat(self, types: int, ahead: int) -> tuple[FeatureSpec, ...]:
-        """Return the features of a seat with the look-ahead features of the first `ahead` levels."""
-        return (*self.seat_parts(types), *(part for parts in self.lookahead[:ahead] for part in parts(types)))
+    def of_seat(self, types: int, ahead: bool) -> tuple[FeatureSpec, ...]:
+        """Return the features of a seat, with or without the look-ahead features of its next turn."""
+        more = self.next_turn_parts(types) if ahead and self.next_turn_parts else ()
+        return (*self.seat_parts(types), *more)
 
 
 def game_features(config: Any) -> GameFeatures:
@@ -103,14 +104,14 @@ def game_features(config: Any) -> GameFeatures:
     return features
 
 
-def feature_offsets(config: Any, ahead: int = 0) -> FeatureOffsets:
+def feature_offsets(config: Any, ahead: bool = False) -> FeatureOffsets:
     """Return the feature offsets for games with the component file of a configuration."""
     features = game_features(config)
     return offsets_for_types(features, features.types(config), ahead)
 
 
 @lru_cache(maxsize=8)
-def offsets_for_types(features: GameFeatures, types: int, ahead: int = 0) -> FeatureOffsets:
+def offsets_for_types(features: GameFeatures, types: int, ahead: bool = False) -> FeatureOffsets:
     """Return the feature offsets for games with `types` card types."""
     parts = features.of_seat(types, ahead), features.table_parts(types)
     return FeatureOffsets(*(np.cumsum([0, *(part.size for part in some)]) for some in parts))

@@ -63,8 +63,7 @@ _ROWS = 64
 #: With these, an untrained network plays like the heuristic and improves as it learns to evaluate positions.
 _SHARPNESS, _TRUST = 12.0, 3.0
 #: Limits far above the size of any practical network.
-_MAX_UNITS = 8192
-_LIMITS = {"blocks": (0, 64), "ahead": (0, 9)}
+_MAX_UNITS, _MAX_BLOCKS = 8192, 64
 
 
 def pad_rows(x: torch.Tensor, value: float = 0) -> torch.Tensor:
@@ -117,7 +116,7 @@ class NetworkConfig:
         blocks: number of residual blocks, each with two layers.
         turned: whether every board is presented in canonical orientation, from the side of the seat's token, so that
             the network generalizes across sides. Only for games with rotational symmetry.
-        ahead: level of the look-ahead features, 0 for none. Games define 1 or 2 levels; `True` is the same as 1.
+        ahead: whether to add look-ahead features for every seat's next turn, in games that define them.
     """
 
     seat_hidden: int = 192
@@ -125,17 +124,16 @@ class NetworkConfig:
     width: int = 256
     blocks: int = 2
     turned: bool = False
-    ahead: int = 0
+    ahead: bool = False
 
     def __post_init__(self) -> None:
         """Check every value."""
         for item in fields(self):
-            value = Node(getattr(self, item.name), UserError, item.name)
-            if item.name == "turned":
-                value.boolean()
-            elif not (item.name == "ahead" and isinstance(self.ahead, bool)):
-                value.integer(*_LIMITS.get(item.name, (1, _MAX_UNITS)))
-        object.__setattr__(self, "ahead", int(self.ahead))
+            if item.name in ("turned", "ahead"):
+                Node(getattr(self, item.name), UserError, item.name).boolean()
+                continue
+            least, most = (0, _MAX_BLOCKS) if item.name == "blocks" else (1, _MAX_UNITS)
+            Node(getattr(self, item.name), UserError, item.name).integer(least, most)
 
 
 class Block(nn.Module):
@@ -175,10 +173,8 @@ class Network(nn.Module):
         self.types, c = features.types(self.game), self.config
         self.num_actions = spec_of(self.game).num_actions(self.game)
         self._score_unit, self._score_middle = features.score_unit, features.score_middle
-        levels = len(features.lookahead)
-        if c.ahead > levels:
-            most = f"0 to {levels}, the levels" if levels else "0, because there are no look-ahead features"
-            raise UserError(f"ahead: found {c.ahead}, expected {most} of {spec_of(self.game).name}")
+        if c.ahead and features.next_turn_parts is None:
+            raise UserError(f"ahead: found True, expected False: {spec_of(self.game).name} has no look-ahead features")
         seat_parts = features.of_seat(self.types, c.ahead)
         seat, table = (
             torch.cat([torch.full((part.size,), 1.0 / part.scale, **FACTORY_KWARGS) for part in parts])

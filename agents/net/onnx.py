@@ -13,8 +13,8 @@ from helsinki_env.agents.net.description import (
     DESCRIPTION_KEY,
     CheckpointError,
     check_exists,
-    lookahead_level,
     parse_description,
+    uses_lookahead,
 )
 from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.player import NumpyOutput, inference_batches
@@ -67,7 +67,7 @@ class OnnxModel:
         self.description = dict(description.value)
         with description["game"].prefix_errors():
             config = config_from_dict(description["game"].value)
-        self.ahead = lookahead_level(self.description)
+        self.ahead = uses_lookahead(self.description)
         groups = _check_shapes(path, self._session, config, self.ahead)
         ids = spec_of(config).num_actions(config)
         self.sharpness, self.group = _read_preferences(path, entries.get(PREFERENCE_KEY), ids, groups)
@@ -119,7 +119,7 @@ def _entries(path: Path, session: Any) -> dict[str, str]:
     return found
 
 
-def _check_shapes(path: Path, session: Any, config: Any, ahead: int) -> int:
+def _check_shapes(path: Path, session: Any, config: Any, ahead: bool) -> int:
     """Check the inputs and outputs, and return the number of action groups."""
     at = feature_offsets(config, ahead)
     found = {

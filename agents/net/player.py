@@ -65,7 +65,7 @@ class InferenceModel(Protocol):
 
     group: Int64Array  # (A,): group of each action
     sharpness: float  # weight of the win probability's logit in preferences
-    ahead: int  # level of the look-ahead features of the network
+    ahead: bool  # whether the network uses look-ahead features
 
     def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
         """Evaluate positions, int8 (N, P, S) and int8 (N, G)."""
