@@ -16,8 +16,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,7 +31,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame, HelsinkiVectorEnv
-from helsinki_env.agents.base import init_streams, next_keys
+from helsinki_env.agents.base import Player, init_streams, next_keys
 from helsinki_env.agents.helsinki.features import table_parts
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
@@ -456,8 +458,12 @@ def test_a_run_with_several_component_files_ends_and_is_the_same_again(tmp_path:
     preset = Preset.from_yaml(file)
     for name in ("one", "again"):
         assert Training(preset, tmp_path / name, 5).run()["finished"]
-    one, again = (load_checkpoint(tmp_path / name / "latest.safetensors")[0] for name in ("one", "again"))
+    (one, description), (again, _) = (
+        load_checkpoint(tmp_path / name / "latest.safetensors") for name in ("one", "again")
+    )
     assert same_weights(one, again)
+    expected = {name: HelsinkiConfig(components=name).component_set.digest for name in FILES}
+    assert description["components"] == expected  # players do not warn with any of them
 
 
 # who is met
@@ -529,27 +535,50 @@ def played_by(network: Network) -> NetPlayer:
     return NetPlayer(TorchModel(network))
 
 
+def always(network: Network) -> Callable[[Any], Player]:
+    """A function that creates the player of a network for a game."""
+    return lambda game: NetPlayer(TorchModel(network), game)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("players", [(2,), pytest.param((2, 3, 4), marks=pytest.mark.nightly)])
 def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int, ...]) -> None:
     config = PromotionConfig(deals=48, parallel_deals=16, players=players, covered=(0, 9), denied=(0, 9))
-    equal = promotion_test(played_by(untrained()), played_by(untrained()), HelsinkiConfig(), config, 1)
+    equal = promotion_test(always(untrained()), always(untrained()), HelsinkiConfig(), config, 1)
     assert equal.verdict in ("not better", "undecided")
     assert equal.mean == 0.5  # both win every deck equally often
-    better = promotion_test(played_by(untrained()), played_by(contrary()), HelsinkiConfig(), config, 1)
+    better = promotion_test(always(untrained()), always(contrary()), HelsinkiConfig(), config, 1)
     assert better.verdict == "better"
     assert better.blocks < 48  # the test stops early
-    worse = promotion_test(played_by(contrary()), played_by(untrained()), HelsinkiConfig(), config, 1)
+    worse = promotion_test(always(contrary()), always(untrained()), HelsinkiConfig(), config, 1)
     assert worse.verdict == "not better"
     assert worse.mean == pytest.approx(1 - better.mean, abs=0.15)
 
 
 def test_the_gate_says_the_same_however_many_decks_are_played_at_once() -> None:
     config = PromotionConfig(deals=36, parallel_deals=36, players=(2, 3))
-    one, other = make_player("random"), make_player("random")  # players that use a random key for every action
+    one = other = partial(make_player, "random")  # players that use a random key for every action
     states = [promotion_test(one, other, HelsinkiConfig(), replace(config, parallel_deals=lot), 1) for lot in (36, 7)]
     assert states[0] == states[1]
     assert states[0].mean != 0.5
+
+
+def test_the_gate_can_alternate_between_component_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+
+    def watched(*args: Any, **named: Any) -> TimedGameResults:
+        found.extend([args[1].component_set.name] * len(args[2]))
+        assert all(player.config == args[1] for player in args[0])
+        return play_games(*args, **named)
+
+    monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
+    components = ("default", "coats_inside", "other_shapes")
+    config = PromotionConfig(deals=18, parallel_deals=18, players=(2,), components=components)
+    created = partial(make_player, "heuristic")
+    assert promotion_test(created, created, HelsinkiConfig(), config, 1).mean == 0.5
+    assert Counter(found) == dict.fromkeys(components, 12)  # six deals each, in both seats
+    with pytest.raises(PresetError, match=r"promotion.components\[1\]: found .*alternative.* with .* actions"):
+        Preset.from_dict({"promotion": {"components": ["default", "alternative"]}})
 
 
 @pytest.mark.nightly
@@ -563,7 +592,7 @@ def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytes
 
     monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
     config = PromotionConfig(deals=36, parallel_deals=18, players=(2, 3, 4), covered=(2, 2), denied=(5, 5))
-    assert promotion_test(played_by(untrained()), played_by(untrained()), HelsinkiConfig(), config, 1).mean == 0.5
+    assert promotion_test(always(untrained()), always(untrained()), HelsinkiConfig(), config, 1).mean == 0.5
     assert len(found) == 6  # three player counts, twice
     seeds, boards = set(), set()
     for seating, deck, barred, scores in found:
@@ -600,7 +629,7 @@ def test_what_a_preset_covers_is_covered_at_every_table_and_at_the_gate(monkeypa
         return play_games(*args, **named)
 
     monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
-    promotion_test(played_by(untrained()), played_by(untrained()), preset.game, preset.promotion, 1)
+    promotion_test(always(untrained()), always(untrained()), preset.game, preset.promotion, 1)
     assert (found[0].covered == expected).all()
     assert np.bitwise_count(found[0].denied.view(np.uint16)).any()
 

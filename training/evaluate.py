@@ -22,7 +22,7 @@ from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.play import DisabledActions, deal_seeds, play_games
 from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, SprtState, expected_score
-from helsinki_env.training.matchups import check_numbers, player_counts
+from helsinki_env.training.matchups import check_numbers, component_configs, component_names, player_counts
 
 __all__ = ["PromotionConfig", "best_contender", "evaluate_against", "promotion_test"]
 
@@ -38,6 +38,7 @@ class PromotionConfig:
         players: player counts, which alternate between deals; default: those of the matchups.
         covered: range (low, high) of the number of board actions disabled for all seats, on every other deal.
         denied: range (low, high) of the number of board actions denied to each seat, on every other deal.
+        components: component files, which alternate between deals; default: that of the preset.
     """
 
     elo: float = 25.0
@@ -46,6 +47,7 @@ class PromotionConfig:
     players: tuple[int, ...] = ()
     covered: tuple[int, int] = (0, 0)
     denied: tuple[int, int] = (0, 0)
+    components: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Validate all values."""
@@ -54,6 +56,7 @@ class PromotionConfig:
             raise UserError(f"elo: found {self.elo}, expected a number above 0, at most 1000")
         if self.players != ():
             object.__setattr__(self, "players", player_counts(self.players))
+        object.__setattr__(self, "components", component_names(self.components))
         object.__setattr__(self, "covered", self.boards.covered)
         object.__setattr__(self, "denied", self.boards.denied)
 
@@ -108,21 +111,29 @@ def evaluate_against(
     return results
 
 
-def promotion_test(candidate: Player, best: Player, game: Any, config: PromotionConfig, seed: int) -> SprtState:
+def promotion_test(
+    candidate: Callable[[Any], Player], best: Callable[[Any], Player], game: Any, config: PromotionConfig, seed: int
+) -> SprtState:
     """Play a candidate against the best network until the sequential test reaches a conclusion.
+
+    `candidate` and `best` create the players for a game configuration.
 
     Each player has half of the seats; with three seats, it has one seat in some games and two in the others. Every deal
     is played in all rotations, so equally strong players win half of the games on average, whatever the cards and
     disabled actions.
     """
-    pairings = [_Pairing([candidate, best], game, count, config.boards, seed) for count in config.players]
+    pairings = [
+        _Pairing([candidate(one), best(one)], one, count, config.boards, seed)
+        for one in component_configs(config.components, game)
+        for count in config.players
+    ]
     test = SequentialTest(config.hypotheses)
     for first in range(0, config.deals, config.parallel_deals):
         deals = np.arange(first, min(config.deals, first + config.parallel_deals))
         won = np.zeros(len(deals))
         for number, pairing in enumerate(pairings):
             mine = deals % len(pairings) == number
-            if mine.any():  # the last batch may have fewer deals than player counts
+            if mine.any():  # a batch may have fewer deals than pairings
                 won[mine] = pairing.play(deals[mine], deals[mine] // len(pairings) % 2 == 1)
         state = test.update(won)
         if state.verdict != "running":

@@ -160,9 +160,9 @@ class AfterstateLearner:
         """Return the number of pretraining samples so far."""
         return self.pretraining.positions
 
-    def player(self, network: Any, name: str) -> Player:
-        """Create a player that plays with a network."""
-        return NetPlayer(TorchModel(network, self._fast), self._game, name)
+    def player(self, network: Any, name: str, game: Any = None) -> Player:
+        """Create a player that plays with a network, by default the game of the preset."""
+        return NetPlayer(TorchModel(network, self._fast), game or self._game, name)
 
 
 class PlainLearner:
@@ -180,7 +180,7 @@ class PlainLearner:
         self.parts: dict[str, TrainingPhase] = {"ppo": self.ppo}
         self.positions = 0  # there is no pretraining
 
-    def player(self, network: Any, name: str) -> Player:
+    def player(self, network: Any, name: str, game: Any = None) -> Player:
         """Create a player that plays with a network."""
         return PlainPlayer(network, name, self._fast)
 

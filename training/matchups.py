@@ -39,6 +39,30 @@ def player_counts(value: Any) -> tuple[int, ...]:
     return tuple(value)
 
 
+def component_names(value: Any) -> tuple[str, ...]:
+    """Return names of component files as a tuple; raise ValueError unless they are texts."""
+    names = Node(value, UserError, "components").entries("component files", most=_MAX_COMPONENTS)
+    return tuple(name.text("a component file") for name in names)
+
+
+def component_configs(names: Sequence[str], game: Any) -> tuple[Any, ...]:
+    """Return the configuration for each component file, given that of the preset, or this one if there are no files.
+
+    Raises:
+        ValueError: if a component file is invalid, or has another number of card types.
+    """
+    configs = tuple(game.replace(components=name) for name in names) or (game,)
+    spec = spec_of(game)
+    for i, config in enumerate(configs):
+        if spec.num_actions(config) != spec.num_actions(game):
+            raise UserError(
+                f"components[{i}]: found {short_repr(config.components)} with {spec.num_actions(config)} actions, "
+                f"expected {spec.num_actions(game)} as with {short_repr(game.components)}, because a network has a "
+                "fixed number of card types"
+            )
+    return configs
+
+
 @dataclass(frozen=True)
 class MatchupConfig:
     """A matchup, whose settings are sampled for every game.
@@ -66,25 +90,11 @@ class MatchupConfig:
             value = getattr(self, name)
             object.__setattr__(self, name, tuple(value) if isinstance(value, list | tuple) else (value,) * times)
         player_counts(self.players)
-        names = Node(self.components, UserError, "components").entries("component files", most=_MAX_COMPONENTS)
-        object.__setattr__(self, "components", tuple(name.text("a component file") for name in names))
+        object.__setattr__(self, "components", component_names(self.components))
 
     def configs(self, game: Any) -> tuple[Any, ...]:
-        """Return the configuration for each component file, given that of the preset.
-
-        Raises:
-            ValueError: if a component file is invalid, or has another number of card types.
-        """
-        configs = tuple(game.replace(components=name) for name in self.components) or (game,)
-        spec = spec_of(game)
-        for i, config in enumerate(configs):
-            if spec.num_actions(config) != spec.num_actions(game):
-                raise UserError(
-                    f"components[{i}]: found {short_repr(config.components)} with {spec.num_actions(config)} actions, "
-                    f"expected {spec.num_actions(game)} as with {short_repr(game.components)}, because a network has a "
-                    "fixed number of card types"
-                )
-        return configs
+        """Return the configuration for each component file; see `component_configs`."""
+        return component_configs(self.components, game)
 
     def episodes(self, game: Any) -> Any:
         """Return the settings that are sampled for each deal; board actions covered in `game` stay covered.

@@ -16,7 +16,7 @@ from helsinki_env.agents.registry import check_code, make_player
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import default_spec, game_names, spec_by_name
 from helsinki_env.training.evaluate import PromotionConfig
-from helsinki_env.training.matchups import MatchupConfig, check_numbers, player_counts
+from helsinki_env.training.matchups import MatchupConfig, check_numbers, component_configs, player_counts
 from helsinki_env.training.ppo import PPOConfig
 from helsinki_env.training.pretraining import PretrainingConfig
 from helsinki_env.training.search_targets import SearchTargetConfig
@@ -262,6 +262,8 @@ class Preset:
                     f"promotion.covered: found {list(self.promotion.covered)}, expected none: covered applies to "
                     "all games"
                 )
+            at = "promotion."
+            component_configs(self.promotion.components, game)
             for i, matchup in enumerate(self.matchups):
                 at = f"matchups[{i}]."
                 for config in matchup.configs(game):

@@ -18,14 +18,14 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from helsinki_env.agents.net.checkpoint import save_checkpoint
-from helsinki_env.agents.net.description import environment_id, interface_digests
+from helsinki_env.agents.net.description import COMPONENTS_KEY, environment_id, interface_digests
 from helsinki_env.agents.net.network import supports_bfloat16
 from helsinki_env.agents.registry import files_digest, make_player
 from helsinki_env.data import Node, UserError, check_same_settings, read_json, shorten
@@ -329,7 +329,7 @@ class Training:
         standings = self._against(self.network, e.games, _MATCH_SEED + self.seed)
         if not s.measured or self.preset.against:
             return standings, None
-        both = self.learner.player(self.network, "new"), self.learner.player(self.best, "best")
+        both = partial(self.learner.player, self.network, "new"), partial(self.learner.player, self.best, "best")
         seed = _PROMOTION_SEED + 1000 * self.seed + 100 * s.measured
         test = promotion_test(*both, self.preset.game, self.preset.promotion, seed)
         return standings, {"verdict": test.verdict, "decks": test.blocks, "mean": test.mean}
@@ -382,8 +382,10 @@ class Training:
 
     def describe(self) -> dict[str, Any]:
         """Return the description of the run that is stored in checkpoints."""
+        played = [config for matchup in self.preset.matchups for config in matchup.configs(self.preset.game)]
         return {
             "game": config_to_dict(self.preset.game),
+            COMPONENTS_KEY: {config.component_set.name: config.component_set.digest for config in played},
             "network": asdict(self.preset.network),
             "preset": self.preset.to_dict(),
             "seed": self.seed,
