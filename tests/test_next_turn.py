@@ -36,7 +36,7 @@ from helsinki_env.games.helsinki.state import PHASE_MOVE
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.pretraining import generate_samples
 from helsinki_env.training.run import RunError, Training
-from tests.support.networks import SMALL, opinionated, saved
+from tests.support.networks import SMALL, assert_only_adds_features, opinionated, saved
 from tests.test_net import rows, some_games, words
 from tests.test_turned import at_rest, quarter
 
@@ -166,11 +166,8 @@ def test_all_else_is_told_as_without_it() -> None:
         AfterstateEncoder(ahead=True).write(observation, mask),
         AfterstateEncoder().write(observation, mask),
     )
-    width = without.seats.shape[2]
-    assert with_it.seats.shape[2] == width + AT[-1] == feature_offsets(HelsinkiConfig(), ahead=True).seat[-1]
-    np.testing.assert_array_equal(with_it.seats[..., :width], without.seats)
-    for name in ("first", "action", "advice", "position", "begin", "table", "ended"):
-        np.testing.assert_array_equal(getattr(with_it, name), getattr(without, name))
+    assert with_it.seats.shape[2] == feature_offsets(HelsinkiConfig(), ahead=True).seat[-1]
+    assert_only_adds_features(with_it, without, AT[-1])
 
 
 def test_of_cards_turned_up_meanwhile_nothing_is_told() -> None:

@@ -6,14 +6,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
 from helsinki_env import HelsinkiConfig
+from helsinki_env.agents.net.afterstates import AfterstateBatch
 from helsinki_env.agents.net.checkpoint import save_checkpoint
 from helsinki_env.agents.net.network import Network, NetworkConfig
 
 SMALL = NetworkConfig(seat_hidden=16, seat=8, width=32, blocks=1)
+
+
+def assert_only_adds_features(with_it: AfterstateBatch, without: AfterstateBatch, added: int) -> None:
+    """Check that the first batch has `added` more features per seat, and is otherwise the same."""
+    width = without.seats.shape[2]
+    assert with_it.seats.shape[2] == width + added
+    np.testing.assert_array_equal(with_it.seats[..., :width], without.seats)
+    for name in ("first", "action", "advice", "position", "begin", "table", "ended"):
+        np.testing.assert_array_equal(getattr(with_it, name), getattr(without, name))
 
 
 def untrained(components: str = "default", seed: int = 0) -> Network:
