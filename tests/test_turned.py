@@ -14,6 +14,7 @@ import torch
 
 from helsinki_env import HelsinkiGame
 from helsinki_env.agents.helsinki.features import FEATURES, seat_parts, table_parts
+from helsinki_env.agents.net import network as network_module
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
 from helsinki_env.agents.net.export import export_network
 from helsinki_env.agents.net.features import offsets_for_types
@@ -161,3 +162,15 @@ def test_an_exported_network_turns_too(tmp_path: Path) -> None:
         found, expected = model(*described(position, 0)), said(network, position, 0)
         np.testing.assert_allclose(found.win_logits[:, :2], expected.win_logits[:, :2], atol=1e-4)
         position = quarter(position)
+
+
+def test_compiled_code_turns_inputs_like_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = turned_like(opinionated())
+    generator = torch.Generator().manual_seed(3)
+    seats = torch.randint(-9, 9, (70, 3, len(network.seat_scale)), dtype=torch.int8, generator=generator)
+    table = torch.randint(-9, 9, (70, len(network.table_scale)), dtype=torch.int8, generator=generator)
+    compiled = network._turned(seats, table)
+    monkeypatch.setattr(network_module, "JIT", False)
+    assert all(map(torch.equal, compiled, network._turned(seats, table)))
+    assert not torch.equal(compiled[0], seats)
+    assert not torch.equal(compiled[1], table)

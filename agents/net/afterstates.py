@@ -279,6 +279,15 @@ def simulate_games(ws, games, choices, plan, offsets, out):
     choices.begin[len(choices.masks)] = n
 
 
+@kernel
+def permute_rows(x, order, index, out):
+    """Write rows, int8 (N, S), each permuted by the row of `order`, int64 (K, S), with its `index`, int64 (N,)."""
+    for n in range(len(x)):
+        permutation = order[index[n]]
+        for i in range(x.shape[1]):
+            out[n, i] = x[n, permutation[i]]
+
+
 class AfterstateEncoder:
     """Encode observations as network inputs; thread-safe.
 
