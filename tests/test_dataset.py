@@ -417,7 +417,9 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, capsys: pytest.
     assert contents(tmp_path) == {"notes.txt": b"mine"}
     (tmp_path / "dataset.json").write_text("{")
     assert main(["dataset", "--games", "2", "--out", str(tmp_path)]) == 2
-    assert "dataset.json: cannot be read as JSON" in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert "dataset.json: cannot be read as JSON" in message
+    assert "restore the file, or choose another --out" in message
 
 
 def test_an_unknown_column_is_named(fresh: Path) -> None:

@@ -29,7 +29,7 @@ from helsinki_env.data.node import (
     shorten,
     with_digest,
 )
-from helsinki_env.data.parsing import parse_json, parse_yaml, read_json, read_yaml
+from helsinki_env.data.parsing import parse_json, parse_yaml, read_json, read_stored_settings, read_yaml
 
 __all__ = [
     "FAST_INTEGER_TYPES",
@@ -45,6 +45,7 @@ __all__ = [
     "parse_json",
     "parse_yaml",
     "read_json",
+    "read_stored_settings",
     "read_yaml",
     "seed_to_uint64",
     "short_repr",

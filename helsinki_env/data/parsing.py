@@ -44,6 +44,14 @@ def read_json(path: Path, error: type[ValueError]) -> Node:
     return parse_json(_read_text(path, _MAX_JSON, error), error, str(path))
 
 
+def read_stored_settings(path: Path, error: type[ValueError]) -> Node:
+    """Read the settings in the output folder of an earlier run with `read_json`."""
+    try:
+        return read_json(path, error).mapping()
+    except error as problem:
+        raise error(f"{problem}; restore the file, or choose another --out") from None
+
+
 def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Node:
     """Parse a JSON text; `error` is the exception class for parsing and for extracting values later.
 

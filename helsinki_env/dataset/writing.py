@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 import helsinki_env
 from helsinki_env.agents.registry import files_digest
-from helsinki_env.data import check_same_settings, read_json
+from helsinki_env.data import check_same_settings, read_stored_settings
 from helsinki_env.dataset.reading import CARD, has_file
 from helsinki_env.dataset.transitions import DatasetError, dataset_columns, openspiel_trajectory, record_transitions
 from helsinki_env.engine.spec import spec_of
@@ -177,7 +177,7 @@ def _existing_shards(folder: Path, head: dict[str, Any]) -> dict[int, dict[str, 
         if found := sorted(path.name for path in folder.iterdir() if path.name != ".lock"):
             raise DatasetError(f"{folder}: found {found[0]} and no {CARD}, expected a dataset or an empty folder")
         return {}
-    card = read_json(folder / CARD, DatasetError).mapping()
+    card = read_stored_settings(folder / CARD, DatasetError)
     check_same_settings(folder, head, {key: card[key].value for key in head}, DatasetError)
     shards = {}
     for entry in card["shards"].entries("shards"):

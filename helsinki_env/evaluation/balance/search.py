@@ -35,7 +35,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import Node, UserError, check_same_settings, digest_of, read_json, read_yaml, short_repr
+from helsinki_env.data import (
+    Node,
+    UserError,
+    check_same_settings,
+    digest_of,
+    read_stored_settings,
+    read_yaml,
+    short_repr,
+)
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import MAX_GAMES, MAX_MATCHUPS, Plan
 from helsinki_env.evaluation.balance.objectives import (
@@ -242,7 +250,7 @@ class SearchConfig:
         if not path.exists() or not any((folder / part).is_dir() for part in ("random", "test")):
             write_json(path, own)
             return
-        check_same_settings(folder, own, read_json(path, SearchError).mapping().value, SearchError)
+        check_same_settings(folder, own, read_stored_settings(path, SearchError).value, SearchError)
 
     @staticmethod
     def change(variant: Variant, parameter: int, value: int) -> Variant:

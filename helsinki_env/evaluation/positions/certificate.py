@@ -23,7 +23,7 @@ import helsinki_env
 from helsinki_env.agents.base import Player, init_streams, next_keys
 from helsinki_env.agents.registry import check_code, files_digest, make_player
 from helsinki_env.agents.replaced_actions import ReplacedActions, replaced_actions_of
-from helsinki_env.data import Node, check_same_settings, read_json, short_repr, with_digest
+from helsinki_env.data import Node, check_same_settings, read_json, read_stored_settings, short_repr, with_digest
 from helsinki_env.evaluation.arena.work_unit import make_warm_player
 from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, check_certificate, check_values
 from helsinki_env.evaluation.gauntlet.leaderboard import CertificatePage
@@ -147,7 +147,7 @@ def _save(path: Path, about: Mapping[str, Any], answers: Answers) -> None:
 def _load(path: Path, about: Mapping[str, Any]) -> Answers:
     if not is_file(path):
         return Answers([])
-    data = read_json(path, PositionsError)
+    data = read_stored_settings(path, PositionsError)
     check_same_settings(path, about, {key: data[key].value for key in about}, PositionsError)
     replaced = ReplacedActions(*(data.get(kind, 0).integer(0) for kind in ReplacedActions._fields))
     return Answers(_actions(data["answers"]), float(data["seconds"].number(0)), replaced)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import helsinki_env
 from helsinki_env.agents.registry import check_code
-from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml, short_repr
+from helsinki_env.data import Node, UserError, check_same_settings, read_stored_settings, read_yaml, short_repr
 from helsinki_env.evaluation.arena.designs import ScreeningDesign
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan, plan_from_dict
@@ -101,7 +101,8 @@ class ConfigFile:
         if not path.exists() or not played:  # without games, the configuration may still change
             write_json(path, config)
             return
-        check_same_settings(folder, config, self.from_dict(read_json(path, StudyError)).to_dict(), StudyError)
+        stored = self.from_dict(read_stored_settings(path, StudyError))
+        check_same_settings(folder, config, stored.to_dict(), StudyError)
 
 
 def field_entry(part: Any, name: str) -> Node:
