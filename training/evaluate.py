@@ -34,7 +34,7 @@ class PromotionConfig:
     Args:
         elo: Elo difference under the alternative hypothesis; under the null hypothesis it is 0.
         deals: maximum number of deals, at least 16; if the test is inconclusive, the best network is kept.
-        parallel_deals: number of deals played in parallel.
+        parallel_deals: number of deals played in parallel; at least ten for each component file and player count.
         players: player counts, which alternate between deals; default: those of the matchups.
         covered: range (low, high) of the number of board actions disabled for all seats, on every other deal.
         denied: range (low, high) of the number of board actions denied to each seat, on every other deal.
@@ -128,12 +128,13 @@ def promotion_test(
         for count in config.players
     ]
     test = SequentialTest(config.hypotheses)
-    for first in range(0, config.deals, config.parallel_deals):
-        deals = np.arange(first, min(config.deals, first + config.parallel_deals))
+    parallel = max(config.parallel_deals, 10 * len(pairings))  # networks evaluate small batches slowly
+    for first in range(0, config.deals, parallel):
+        deals = np.arange(first, min(config.deals, first + parallel))
         won = np.zeros(len(deals))
         for number, pairing in enumerate(pairings):
             mine = deals % len(pairings) == number
-            if mine.any():  # a batch may have fewer deals than pairings
+            if mine.any():  # there may be fewer deals than pairings
                 won[mine] = pairing.play(deals[mine], deals[mine] // len(pairings) % 2 == 1)
         state = test.update(won)
         if state.verdict != "running":
