@@ -6,7 +6,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,14 @@ def own_workers() -> list[int]:
         if title.startswith("ray::_play") and parent_of(parent_of(process)) == os.getpid():
             found.append(process)
     return found
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Wait at most two minutes for a condition."""
+    end = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +127,17 @@ def test_a_player_that_goes_wrong_is_reported_with_its_chunk() -> None:
         ArenaError, match=r"work unit 00-00000-00000 .*PlayerError: player 'nobody': found no such player"
     ):
         list(play_on_ray(plan, plan.chunks, processes=1))
+
+
+@pytest.mark.usefixtures("_connected")
+def test_an_interrupted_tournament_ends_its_tasks() -> None:
+    slow = {"players": ["mc:5000"], "games": 400, "name": "slow"}
+    plan = plan_from_dict({"tables": [{"players": ["random"], "games": 2}, slow], "chunk": 100})
+    games = play_on_ray(plan, plan.chunks)
+    assert next(games)[0] == plan.chunks[0]
+    wait_until(own_workers)
+    games.close()
+    wait_until(lambda: not own_workers())
 
 
 def test_no_cluster_at_the_address() -> None:

@@ -263,25 +263,29 @@ def play_on_ray(
         remaining = iter(chunks)
         running: dict[Any, WorkUnit] = {}
         lost: Counter[WorkUnit] = Counter()
-        while True:
-            workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines may join and leave
-            while len(running) < _JOBS_PER_WORKER * workers and (chunk := next(remaining, None)) is not None:
-                running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
-            if not running:
-                return
-            ended, _ = ray.wait(list(running))
-            chunk = running.pop(ended[0])
-            try:
-                games = ray.get(ended[0])
-            except ray.exceptions.RayTaskError as problem:
-                raise WorkUnitError.of(plan, chunk, problem.cause) from None
-            except ray.exceptions.RayError as problem:  # the worker or its machine is gone
-                lost[chunk] += 1
-                if lost[chunk] > _RESUBMISSIONS:
-                    raise WorkUnitError.of(plan, chunk, problem) from None
-                running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
-            else:
-                yield chunk, games
+        try:
+            while True:
+                workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines may join and leave
+                while len(running) < _JOBS_PER_WORKER * workers and (chunk := next(remaining, None)) is not None:
+                    running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
+                if not running:
+                    return
+                ended, _ = ray.wait(list(running))
+                chunk = running.pop(ended[0])
+                try:
+                    games = ray.get(ended[0])
+                except ray.exceptions.RayTaskError as problem:
+                    raise WorkUnitError.of(plan, chunk, problem.cause) from None
+                except ray.exceptions.RayError as problem:  # the worker or its machine is gone
+                    lost[chunk] += 1
+                    if lost[chunk] > _RESUBMISSIONS:
+                        raise WorkUnitError.of(plan, chunk, problem) from None
+                    running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
+                else:
+                    yield chunk, games
+        finally:  # after an error or an interruption, the cluster may remain
+            for task in running:
+                ray.cancel(task, force=True)
 
 
 def _play(tables: tuple[MatchupPlan, ...], seed: int, chunk: WorkUnit, files: dict[str, str]) -> WorkUnitGames:
