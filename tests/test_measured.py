@@ -87,11 +87,13 @@ def test_the_network_in_the_box_was_measured_with_every_shipped_file_that_it_can
 
 @pytest.mark.parametrize("config", [HelsinkiConfig(), CopenhagenConfig()], ids=["helsinki", "copenhagen"])
 def test_what_was_measured_is_stated_by_what_the_files_hold_now(config: Any) -> None:
+    alternatives = list_yaml("components/alternatives")
     for path in bundled_networks(config).values():
         known = measured_components(path, load_checkpoint(path)[1])
         assert config.components in known
         for name, digest in known.items():
-            assert type(config)(components=name).component_set.digest == digest, (
+            components = f"alternatives/{name}" if name in alternatives else name
+            assert type(config)(components=components).component_set.digest == digest, (
                 f"{path} beside {name}: measure it again"
             )
 
@@ -111,7 +113,9 @@ def test_a_match_with_components_of_ones_own_warns_once(mine: Path) -> None:
     play_match(["net:first", "random"], config, games=2)  # no other warning: it would be an error
 
 
-@pytest.mark.parametrize("name", ["net", "net:first", "net:two_players", "net+search:1", "net+search:1:two_players"])
+@pytest.mark.parametrize(
+    "name", ["net", "net:first", "net:two_players", "net:varied", "net+search:1", "net+search:1:two_players"]
+)
 def test_every_network_warns(name: str, mine: Path, said: list[str]) -> None:
     make_player(name)
     assert said == []
