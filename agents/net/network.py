@@ -160,7 +160,7 @@ def _permuted(x: torch.Tensor, order: torch.Tensor, index: torch.Tensor) -> torc
     if not JIT or x.device.type != "cpu" or torch.compiler.is_compiling():
         return x.gather(-1, order[index])
     # `gather` reads an index of eight bytes for every byte that it copies, and takes several times as long.
-    out = torch.empty(x.shape, dtype=x.dtype)
+    out = x.new_empty(x.shape)
     size = x.shape[-1]
     permute_rows(x.reshape(-1, size).numpy(), order.numpy(), index.reshape(-1).numpy(), out.view(-1, size).numpy())
     return out
