@@ -591,24 +591,24 @@ def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytes
         return played
 
     monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
-    config = PromotionConfig(deals=36, parallel_deals=18, players=(2, 3, 4), covered=(2, 2), denied=(5, 5))
+    config = PromotionConfig(deals=60, parallel_deals=30, players=(2, 3, 4), covered=(2, 2), denied=(5, 5))
     assert promotion_test(always(untrained()), always(untrained()), HelsinkiConfig(), config, 1).mean == 0.5
     assert len(found) == 6  # three player counts, twice
     seeds, boards = set(), set()
     for seating, deck, barred, scores in found:
         seats, times = seating.shape[1], {2: 2, 3: 6, 4: 4}[seating.shape[1]]
-        assert len(seating) == 6 * times
-        assert (seating.reshape(6, times, seats).mean(axis=1) == 0.5).all(), "each has each seat equally often"
+        assert len(seating) == 10 * times
+        assert (seating.reshape(10, times, seats).mean(axis=1) == 0.5).all(), "each has each seat equally often"
         for values in (deck, barred.covered, barred.denied, scores):  # the same player twice: the same game
-            by_deck = values.reshape(6, times, -1)
+            by_deck = values.reshape(10, times, -1)
             assert (by_deck == by_deck[:, :1]).all()
         assert len({row.tobytes() for row in seating}) == times, "no game is played twice"
         seeds |= set(deck.tolist())
         boards |= set(barred.denied.ravel().tolist())
-        sizes = np.bitwise_count(barred.denied.view(np.uint16)).reshape(6, times * seats)
-        assert (sizes == np.array([0, 5] * 3)[:, None]).all(), "every other deck is played on another board"
-        assert (np.bitwise_count(barred.covered.view(np.uint16)).reshape(6, -1)[1::2] == 2).all()
-    assert len(seeds) == 36
+        sizes = np.bitwise_count(barred.denied.view(np.uint16)).reshape(10, times * seats)
+        assert (sizes == np.array([0, 5] * 5)[:, None]).all(), "every other deck is played on another board"
+        assert (np.bitwise_count(barred.covered.view(np.uint16)).reshape(10, -1)[1::2] == 2).all()
+    assert len(seeds) == 60
     assert len(boards) > 40
 
 
@@ -942,9 +942,14 @@ def test_a_run_that_breaks_off_anywhere_goes_on_as_if_nothing_had_happened(
     monkeypatch.setattr(
         "helsinki_env.training.run._SAVE_INTERVAL", -1.0
     )  # after each update but the one that breaks off
-    parts = run_in_parts(preset, tmp_path, [2, 3, 7, 2, 4, 3])
-    assert parts.count("pretraining") >= 2
-    assert parts.count("self-play") >= 3
+    parts = run_in_parts(preset, tmp_path, [2, 3, 7, 3, 5, 2, 3, 5, 3, 4])
+    assert Counter(parts) == {
+        "pretraining": 2,
+        "self-play": 3,
+        "evaluation": 2,
+        "promotion test": 2,
+        "final evaluation": 1,
+    }
     check_same(tmp_path, whole)
 
 

@@ -79,6 +79,7 @@ def evaluate_against(
     games: int,
     seed: int,
     make: Callable[[str, Any], Player] = make_player,
+    progress: Callable[[float], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Evaluate a player against opponents; each deal is played once with the player in each seat.
 
@@ -90,16 +91,19 @@ def evaluate_against(
         games: number of games per opponent and player count.
         seed: random seed for the deals.
         make: function that creates a player from its name and a game configuration.
+        progress: function called before each opponent and player count with the completed fraction, from 0 to 1.
 
     Returns:
         One dict per player count and opponent with "players", "opponent", the fields of
         `helsinki_env.evaluation.match_stats.PlayerResult`, "other_score" (points of the opponent) and "times_fair" (win
         rate divided by the chance level).
     """
-    results = []
+    results: list[dict[str, Any]] = []
     for count in players:
         config = game.replace(num_players=count)
         for name in opponents:
+            if progress is not None:
+                progress(len(results) / (len(players) * len(opponents)))
             others = [make(name, config)] * (count - 1)
             match = play_match([player, *others], config, games=games, seed=seed)
             own, other = match.result(0), match.result(1)
@@ -112,11 +116,17 @@ def evaluate_against(
 
 
 def promotion_test(
-    candidate: Callable[[Any], Player], best: Callable[[Any], Player], game: Any, config: PromotionConfig, seed: int
+    candidate: Callable[[Any], Player],
+    best: Callable[[Any], Player],
+    game: Any,
+    config: PromotionConfig,
+    seed: int,
+    progress: Callable[[float], None] | None = None,
 ) -> SprtState:
     """Play a candidate against the best network until the sequential test reaches a conclusion.
 
-    `candidate` and `best` create the players for a game configuration.
+    `candidate` and `best` create the players for a game configuration; `progress` takes the fraction of the maximum
+    number of deals that was played, from 0 to 1.
 
     Each player has half of the seats; with three seats, it has one seat in some games and two in the others. Every deal
     is played in all rotations, so equally strong players win half of the games on average, whatever the cards and
@@ -133,6 +143,8 @@ def promotion_test(
         deals = np.arange(first, min(config.deals, first + parallel))
         won = np.zeros(len(deals))
         for number, pairing in enumerate(pairings):
+            if progress is not None:
+                progress((first + len(deals) * number / len(pairings)) / config.deals)
             mine = deals % len(pairings) == number
             if mine.any():  # there may be fewer deals than pairings
                 won[mine] = pairing.play(deals[mine], deals[mine] // len(pairings) % 2 == 1)

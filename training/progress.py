@@ -42,9 +42,9 @@ class PhaseCounters:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress after one update."""
+    """Progress after one update, or during an evaluation."""
 
-    part: str  # "pretraining", "self-play" or, at the end of a best response, "sequential halving"
+    part: str  # "pretraining", "self-play", "evaluation", "promotion test", "sequential halving" or "final evaluation"
     done: float  # completed fraction of this part, from 0 to 1
     decisions: int  # number of self-play steps so far, or of samples in pretraining
     games: int  # number of games finished so far
@@ -55,7 +55,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Report:
-    """Report after each update: training time in seconds, progress, and the last entry of the curve, if any."""
+    """Report after each update and in evaluations: training time in seconds, progress, last entry of any curve."""
 
     seconds: float
     progress: Progress

@@ -201,16 +201,17 @@ class Training:
                 check_no_link(self.folder / "past")
                 for folder in (self.folder, self.folder / "past"):
                     remove_leftovers(folder)  # safe, because this process holds the lock
+            self._listener = report
             self._began, self._before = time.monotonic(), self.standing.seconds
             self._saved = self._began
             if self.group.broadcast(not self._state.exists()):
                 self._save()  # make the run resumable before its first update
             try:
-                finished = self._run_phases(log, report)
+                finished = self._run_phases(log)
             finally:
                 for part in self.learner.parts.values():
                     part.close()
-            return self._summary(finished, report)
+            return self._summary(finished)
 
     def keep(self) -> bool:
         """Save the state after the last update; return whether the run can be resumed.
@@ -231,7 +232,7 @@ class Training:
         """Return the number of completed updates."""
         return sum(part.updates for part in self.learner.parts.values())
 
-    def _run_phases(self, log: TensorBoardWriter | None, report: Callable[[Report], None] | None) -> bool:
+    def _run_phases(self, log: TensorBoardWriter | None) -> bool:
         """Run the remaining phases; return whether all of them are complete."""
         names = list(self.learner.parts)
         for name in names[names.index(self.standing.part) :]:
@@ -255,21 +256,26 @@ class Training:
                 if is_self_play and part.done * self.preset.evaluation.times >= self.standing.measured:
                     self._evaluate(log)
                     self._save()
-                self._report(progress, log, report)
+                self._report(progress, log)
         self._save()
         return True
 
-    def _report(
-        self, progress: Progress, log: TensorBoardWriter | None, report: Callable[[Report], None] | None
-    ) -> None:
+    def _report(self, progress: Progress, log: TensorBoardWriter | None) -> None:
         if log is not None:
             log.progress(self._updates(), progress)
-        if report is not None:
-            curve = self.standing.curve
-            report(Report(self._seconds(), progress, curve[-1] if curve else None))
+        self._tell(progress)
         self._take_snapshot()
         if time.monotonic() - self._saved > _SAVE_INTERVAL:
             self._write()
+
+    def _tell(self, progress: Progress) -> None:
+        if self._listener is not None:
+            curve = self.standing.curve
+            self._listener(Report(self._seconds(), progress, curve[-1] if curve else None))
+
+    def _tell_games(self, part: str, done: float) -> None:
+        """Report the completed fraction of the games of an evaluation or a test."""
+        self._tell(Progress(part, done, self.learner.ppo.decisions, self.learner.ppo.games))
 
     def _take_snapshot(self) -> None:
         """Store the current state of the run in memory."""
@@ -326,49 +332,51 @@ class Training:
         evaluations are too small, and it does not play against itself. `_strongest` selects its best network.
         """
         s, e = self.standing, self.preset.evaluation
-        standings = self._against(self.network, e.games, _MATCH_SEED + self.seed)
+        standings = self._against(
+            self.network, e.games, _MATCH_SEED + self.seed, partial(self._tell_games, "evaluation")
+        )
         if not s.measured or self.preset.against:
             return standings, None
         both = partial(self.learner.player, self.network, "new"), partial(self.learner.player, self.best, "best")
         seed = _PROMOTION_SEED + 1000 * self.seed + 100 * s.measured
-        test = promotion_test(*both, self.preset.game, self.preset.promotion, seed)
+        progress = partial(self._tell_games, "promotion test")
+        test = promotion_test(*both, self.preset.game, self.preset.promotion, seed, progress)
         return standings, {"verdict": test.verdict, "decks": test.blocks, "mean": test.mean}
 
-    def _against(self, network: Any, games: int, seed: int) -> list[dict[str, Any]]:
-        e = self.preset.evaluation
-        learner = self.learner.player(network, "learner")
-        return evaluate_against(learner, self.preset.game, e.opponents, e.players, games, seed, self._opponent)
+    def _against(
+        self, network: Any, games: int, seed: int, progress: Callable[[float], None] | None = None
+    ) -> list[dict[str, Any]]:
+        e, learner = self.preset.evaluation, self.learner.player(network, "learner")
+        return evaluate_against(
+            learner, self.preset.game, e.opponents, e.players, games, seed, self._opponent, progress
+        )
 
-    def _strongest(self, report: Callable[[Report], None] | None) -> int:
+    def _strongest(self) -> int:
         """Return the evaluated version that wins the most games against the target player."""
-        games, ppo = 4 * self.preset.evaluation.final_games, self.learner.ppo
+        games = 4 * self.preset.evaluation.final_games
 
         def win_rate(contender: int, games: int, number: int) -> float:
             network = self.learner.pool.load(_version_file(contender))
             standings = self._against(network, games, _HALVING_SEED + 1000 * self.seed + number)
             return sum(float(standing["times_fair"]) for standing in standings)
 
-        def report_progress(done: float) -> None:
-            if report is not None:
-                progress = Progress("sequential halving", done, ppo.decisions, ppo.games)
-                report(Report(self._seconds(), progress, self.standing.curve[-1]))
+        return best_contender(self.standing.measured, games, win_rate, partial(self._tell_games, "sequential halving"))
 
-        return best_contender(self.standing.measured, games, win_rate, report_progress)
-
-    def _summary(self, finished: bool, report: Callable[[Report], None] | None) -> dict[str, Any]:
+    def _summary(self, finished: bool) -> dict[str, Any]:
         if not self.standing.curve:  # stopped before the first evaluation
             self.best.load_state_dict(self.network.state_dict())
         if not self.group.is_main:
             return {"finished": finished}
         if self.preset.against and self.standing.curve:
-            self.standing.best_at = self._strongest(report)
+            self.standing.best_at = self._strongest()
             self.best.load_state_dict(self.learner.pool.load(_version_file(self.standing.best_at)).state_dict())
         path = save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
+        games, progress = self.preset.evaluation.final_games, partial(self._tell_games, "final evaluation")
         summary = {
             **self.describe(),
             "checkpoint": str(path),
             "finished": finished,
-            "standings": self._against(self.best, self.preset.evaluation.final_games, _MATCH_SEED + self.seed + 1),
+            "standings": self._against(self.best, games, _MATCH_SEED + self.seed + 1, progress),
         }
         write_json(self.folder / "summary.json", summary)
         return summary

@@ -220,6 +220,8 @@ def _describe(now: Any) -> str:
     p = now.progress
     if p.part == "sequential halving":
         return "sequential halving of all measured networks"
+    if p.part not in ("pretraining", "self-play"):
+        return f"{p.part} after {p.decisions:,} actions"
     noun = "positions" if p.part == "pretraining" else "actions"
     text = f"{p.part}: {p.decisions:,} {noun}"
     if p.points == p.points:  # false for NaN, which means that no game has ended
