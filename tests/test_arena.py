@@ -445,7 +445,7 @@ def test_runs_that_cannot_be_read(finished: Path, tmp_path: Path) -> None:
         load_run(tmp_path)
     for text, message in (("{", "cannot be read"), ("[]", r"run\.json: found \[\], expected a mapping")):
         manifest.write_text(text)
-        with pytest.raises(ArenaError, match=message):
+        with pytest.raises(ArenaError, match=f"{message}.*; restore the file, or choose another folder"):
             load_run(tmp_path)
 
 

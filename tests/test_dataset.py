@@ -419,7 +419,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, capsys: pytest.
     assert main(["dataset", "--games", "2", "--out", str(tmp_path)]) == 2
     message = capsys.readouterr().err
     assert "dataset.json: cannot be read as JSON" in message
-    assert "restore the file, or choose another --out" in message
+    assert "restore the file, or choose another folder" in message
 
 
 def test_an_unknown_column_is_named(fresh: Path) -> None:

@@ -49,7 +49,7 @@ def read_stored_settings(path: Path, error: type[ValueError]) -> Node:
     try:
         return read_json(path, error).mapping()
     except error as problem:
-        raise error(f"{problem}; restore the file, or choose another --out") from None
+        raise error(f"{problem}; restore the file, or choose another folder") from None
 
 
 def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Node:

@@ -31,7 +31,7 @@ import numpy as np
 
 from helsinki_env.agents.llm.usage import ModelUsage
 from helsinki_env.agents.replaced_actions import ReplacedActions
-from helsinki_env.data import Node, check_same_settings, read_json, shorten
+from helsinki_env.data import Node, check_same_settings, read_json, read_stored_settings, shorten
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.designs import with_disabled
 from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, Plan, WorkUnit, without_game_counts
@@ -293,7 +293,7 @@ class RunFolder:
             raise ArenaError(
                 f"{shorten(path)}: found no run.json, expected the folder of a run; helsinki arena creates one"
             )
-        return cls(path, Plan.from_dict(read_json(manifest, ArenaError)))
+        return cls(path, Plan.from_dict(read_stored_settings(manifest, ArenaError)))
 
     @property
     def networks(self) -> dict[str, str]:
