@@ -11,11 +11,13 @@ The excess of the win rate over chance level is a lower bound on the exploitabil
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.agents.registry import make_player
+from helsinki_env.agents.net.description import environment_id
+from helsinki_env.agents.registry import files_digest, make_player
 from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.training.evaluate import evaluate_against
@@ -25,15 +27,12 @@ from helsinki_env.utils.files import is_file, write_json
 from helsinki_env.utils.yaml_files import merge_mappings
 
 
-def train(file: Node, response: Node, players: int, seed: int, folder: Path) -> str:
-    """Train a best response, unless it is finished; return its name as a player."""
+def response_preset(file: Node, game: str, to: str, players: int) -> Preset:
+    """Return the preset that trains a best response."""
     changes = {"minutes": 10_000, **file["training"].mapping().value}
     preset = Preset.from_dict(merge_mappings(Preset.from_yaml("best_response").to_dict(), changes))
-    game = response["game"].value
     preset = preset if game == preset.rules else preset.for_game(game, "best_response")
-    preset = preset.best_response_to(response["to"].value, players)
-    train_to_the_end(preset, folder, seed)
-    return f"net:{folder}"
+    return preset.best_response_to(to, players)
 
 
 def results(file: Node, out: Path, only: list[int], counts: list[int]) -> Iterator[dict[str, Any]]:
@@ -44,25 +43,36 @@ def results(file: Node, out: Path, only: list[int], counts: list[int]) -> Iterat
         game, to, by = (response[key].text("a name") for key in ("game", "to", "by"))
         seeds: list[int | None] = file["seeds"].value if by == "train" else [None]
         for players in counts:
+            config = spec_by_name(game).config(num_players=players)
+            preset = response_preset(file, game, to, players) if by == "train" else None
             for seed in seeds:
                 name = f"{game}-{to}-{by}-{players}" + ("" if seed is None else f"-{seed}")
                 settings: dict[str, Any] = {
                     "seed": file["seed"].integer(0),
                     "games": file["games"].integer(2),
                     "response": name,
+                    "environment": environment_id(config),
+                    "files": {player: files_digest(player, config) for player in (to, by) if player != "train"},
+                    "training": None if preset is None else preset.to_dict(),
                 }
-                settings["training"] = file["training"].value if by == "train" else None
                 path = out / "results" / f"{name.replace(':', '_')}.json"
                 if not is_file(path):
-                    player = by if seed is None else train(file, response, players, seed, out / name)
-                    config = spec_by_name(game).config(num_players=players)
+                    player = by
+                    if preset is not None and seed is not None:
+                        train_to_the_end(preset, out / name, seed)
+                        player = f"net:{out / name}"
                     played = evaluate_against(
                         make_player(player, config), config, [to], [players], settings["games"], settings["seed"]
                     )
                     write_json(path, {**settings, "result": played[0]})
                 row = read_json(path, UserError).mapping().value
-                check_same_settings(path, settings, {key: row[key] for key in settings}, UserError)
+                check_same_settings(path, settings, {key: row.get(key) for key in settings}, UserError)
                 yield {"game": game, "to": to, "by": by, "training_seed": seed, **row["result"]}
+
+
+def chosen(option: str, text: str, allowed: list[str]) -> list[int]:
+    """Return the numbers in a comma-separated list; raise UserError unless all are allowed."""
+    return [int(Node(one, UserError, option).choice(allowed)) for one in text.split(",")]
 
 
 def main() -> None:
@@ -75,9 +85,9 @@ def main() -> None:
     options = parser.parse_args()
     file = read_yaml(options.file, UserError)
     file.mapping(("seed", "games", "seeds", "training", "responses"))
-    everything = range(len(file["responses"].value))
-    only = list(everything) if options.only is None else [int(index) for index in options.only.split(",")]
-    counts = [int(count) for count in options.players.split(",")]
+    listed = [str(index) for index in range(len(file["responses"].entries("responses")))]
+    only = chosen("--only", options.only or ",".join(listed), listed)
+    counts = chosen("--players", options.players, ["2", "3", "4"])
     print("| Game | Target | Response | Players | Win rate (95% CI) | Above chance level |\n" + "| --- " * 6 + "|")
     for row in results(file, options.out, only, counts):
         by = row["by"] if row["training_seed"] is None else f"trained, seed {row['training_seed']}"
@@ -90,4 +100,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UserError as problem:
+        sys.exit(f"best_responses.py: {problem}")

@@ -18,6 +18,7 @@ The results of all methods and the unchanged components are then played on the s
 from __future__ import annotations
 
 import argparse
+import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -147,7 +148,9 @@ def compared(
     """Play the results on the same fresh deals; yield a row for the unchanged components and for each result."""
     variants = list(dict.fromkeys([config.unchanged, *found.values()]))
     measure = measure_by_playing(config, folder, lambda part, plan: run_arena(plan, folder / part, processes=processes))
-    found_values = measure("final", variants, config.objectives.seed, config.test)
+    # The folder depends on the variants, so more methods or seeds can follow.
+    folder_name = f"final-{hashlib.sha256(repr(variants).encode()).hexdigest()[:8]}"
+    found_values = measure(folder_name, variants, config.objectives.seed, config.test)
     totals = {
         variant: config.objectives.penalties(names, values)
         for variant, (names, values, _) in zip(variants, found_values, strict=True)

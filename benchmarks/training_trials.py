@@ -90,9 +90,7 @@ def main() -> None:
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--variants", default=None, help="comma-separated variants; default: all")
     parser.add_argument("--players", default="2,3,4", help="comma-separated player counts of the comparison")
-    parser.add_argument(
-        "--results", type=Path, default=Path("runs/trials/results.json"), help="file to which results are added"
-    )
+    parser.add_argument("--results", type=Path, help="file to which results are added; default: OUT/results.json")
     parser.add_argument("--games", type=int, default=1200, help="games for each line-up")
     options = parser.parse_args()
     trials = read_yaml(Path(options.trials), UserError)
@@ -104,7 +102,8 @@ def main() -> None:
             for variant in variants:
                 train(trials, variant, seed, options.out)
         return
-    results = read_json(options.results, UserError).value if options.results.exists() else {}
+    path = options.results or options.out / "results.json"
+    results = read_json(path, UserError).value if path.exists() else {}
     baseline = next(iter(trials["variants"].value))
     with reuse_workers():
         for seed in seeds:
@@ -112,7 +111,7 @@ def main() -> None:
                 for count in [] if variant == baseline else map(int, options.players.split(",")):
                     found = compare(trials, variant, seed, count, options.out, options.games)
                     results.setdefault(f"{variant}-{seed}", {})[str(count)] = found
-                    write_json(options.results, results)
+                    write_json(path, results)
     print(markdown_table(("variant", "players", "wins by seed", "mean"), rows(results), left=1))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from helsinki_env.data import UserError, read_json
 from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, figure_to_svg, label_panel, styled_figure
-from helsinki_env.utils.files import write_json
+from helsinki_env.utils.files import atomic_write, write_json
 
 CURVES = Path(__file__).parent / "curves.json"
 
@@ -39,10 +39,14 @@ def draw(preset: str, runs: dict[str, Any]) -> bytes:
     counts = sorted({count for run in runs.values() for count in run["points"][0]["won"]})
     with styled_figure(1, len(counts), 1.4 + 2.2 * len(counts), 2.8, share_y=True) as (figure, panels):
         for axis, count in zip(panels[0], counts, strict=True):
-            for seed, run in sorted(runs.items()):
+            for i, (seed, run) in enumerate(sorted(runs.items(), key=lambda one: int(one[0]))):
                 steps = [point["steps"] / 1e6 for point in run["points"]]
                 won = [point["won"][count] for point in run["points"]]
-                style = {"color": LINE_COLORS[int(seed)], "marker": MARKERS[int(seed)], "markersize": 4}
+                style = {
+                    "color": LINE_COLORS[i % len(LINE_COLORS)],
+                    "marker": MARKERS[i % len(MARKERS)],
+                    "markersize": 4,
+                }
                 axis.plot(steps, won, **style, label=f"seed {seed}")
             axis.axhline(100 / int(count), color="#888888", linestyle="--", linewidth=1)
             axis.set_ylim(0, 100)
@@ -65,7 +69,8 @@ def main() -> None:
         add(arguments.preset, arguments.runs)
         return
     for preset, runs in read_json(CURVES, UserError).value.items():
-        (arguments.folder / f"curve-{preset}.svg").write_bytes(draw(preset, runs))
+        with atomic_write(arguments.folder / f"curve-{preset}.svg") as file:
+            file.write(draw(preset, runs))
 
 
 if __name__ == "__main__":

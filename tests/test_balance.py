@@ -229,6 +229,39 @@ def changed_study(path: Path, change: Callable[[dict[str, Any]], None]) -> dict[
     return read_results(path)
 
 
+def chapter(data: dict[str, Any], title: str) -> list[Any]:
+    return dict(chapters(data))[title]
+
+
+def test_rows_of_extreme_sets_are_chosen_by_other_games_than_those_shown() -> None:
+    """Otherwise the extremes would be partly luck."""
+    data = read_results(BALANCE)
+    entry = data["covers"][0]
+    for i, one in enumerate(entry["again"]):
+        one["skill_before"] = i
+        one["measures"]["skill"]["mean"] = -i
+    _, rows = next(item for item in chapter(data, "Covering five actions") if isinstance(item, tuple))
+    names = [", ".join(one["covered"]).replace("_", " ") for one in entry["again"]]
+    assert [row[0] for row in rows[1:6]] == names[:-6:-1]
+    assert [row[0] for row in rows[-5:]] == names[4::-1]
+
+
+def test_intervals_of_significant_pairs_allow_for_their_selection() -> None:
+    data = read_results(BALANCE)
+    entry = next(entry for entry in data["pairs"] if entry.get("found"))
+    pair = {"actions": ["two_points", "draw_and_build"], "together": 4.0, "error": 1.0}
+    entry["found"] = [pair] * 21
+    text = json.dumps(chapter(data, "Actions that work together"), default=str)
+    assert text.count("two points and draw and build: +4.0 ± 2.6") == 10  # the quantile of 1 - 0.05 * 21 / 105 / 2
+    assert "and 11 more pairs with smaller effects" in text
+
+
+def test_a_part_that_a_study_omits_needs_no_games(tmp_path: Path) -> None:
+    config = StudyConfig.from_dict({**TINY, "confirm": {"suspects": 0}})
+    config.open(tmp_path)
+    assert plan_of(config, tmp_path, "confirm") is None
+
+
 def test_figures_are_those_of_the_players_that_judged(tmp_path: Path) -> None:
     def refuse(data: dict[str, Any]) -> None:
         for entry in data["gate"]:

@@ -19,7 +19,7 @@ import torch
 
 from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.mlp.network import PlainNetwork
-from helsinki_env.agents.net.checkpoint import load_network, same_weights
+from helsinki_env.agents.net.checkpoint import load_network
 from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_by_name
@@ -49,6 +49,7 @@ from helsinki_env.training.values import to_seat_order as by_seat_there
 from helsinki_env.training.values import to_viewer_order as from_viewer_there
 from helsinki_env.training.values import viewer_value as own_component_there
 from tests.support.killed import signalled_after_save
+from tests.support.networks import same_weights
 from tests.support.riddle import riddle
 
 pytestmark = [

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from helsinki_env import HelsinkiConfig
-from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights
+from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint
 from helsinki_env.agents.net.make import bundled_network, bundled_networks, network_path
 from helsinki_env.agents.net.player import NetPlayer
 from helsinki_env.agents.registry import make_player, player_files
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from tests.support.networks import opinionated, saved
+from tests.support.networks import opinionated, same_weights, saved
 from tests.test_net import rows, words
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")

@@ -31,7 +31,7 @@ from helsinki_env.agents.heuristic import HeuristicPlayer
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.net import network as network_module
 from helsinki_env.agents.net.afterstates import MAX_EVALUATED_CHOICES, AfterstateBatch, AfterstateEncoder
-from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
+from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from helsinki_env.agents.net.features import FeatureSpec, game_features, offsets_for_types
 from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkConfig, NetworkOutput, TorchModel
 from helsinki_env.agents.net.player import NetPlayer, choice_log_probs
@@ -48,7 +48,7 @@ from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import COLOURS, load_components
 from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 from tests.support import positions
-from tests.support.networks import SMALL, opinionated, saved, untrained
+from tests.support.networks import SMALL, opinionated, same_weights, saved, untrained
 from tests.support.players import check_rows_alone
 from tests.support.riddle import riddle
 from tests.support.wide import wide_components

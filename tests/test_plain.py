@@ -14,7 +14,7 @@ from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.base import init_streams, next_keys
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.mlp.player import PlainPlayer
-from helsinki_env.agents.net.checkpoint import load_checkpoint, load_network, same_weights, save_checkpoint
+from helsinki_env.agents.net.checkpoint import load_checkpoint, load_network, save_checkpoint
 from helsinki_env.agents.net.description import CheckpointError
 from helsinki_env.agents.net.features import game_features, input_spec
 from helsinki_env.agents.net.network import NetworkConfig
@@ -24,7 +24,7 @@ from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import config_to_dict, spec_of
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from tests.support.networks import saved, untrained
+from tests.support.networks import same_weights, saved, untrained
 from tests.support.small import small_components
 from tests.test_net import CHOICES
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from helsinki_env import HelsinkiConfig
-from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights, save_checkpoint
+from helsinki_env.agents.net.checkpoint import load_checkpoint, save_checkpoint
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.training.learner import OpponentPool
 from helsinki_env.training.preset import Preset, PresetError
 from helsinki_env.training.progress import Report
 from helsinki_env.training.run import RunError, Training
-from tests.support.networks import contrary, saved, untrained
+from tests.support.networks import contrary, same_weights, saved, untrained
 
 pytestmark = [
     pytest.mark.usefixtures("one_thread"),

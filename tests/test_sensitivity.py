@@ -151,6 +151,7 @@ def test_the_command_finds_a_planted_dependence(tmp_path: Path) -> None:
     [
         ("seed: 1", "seed: -1", "seed: found -1"),
         ("reference: default", "reference: nowhere", "nowhere"),
+        ("reference: default", "reference: [default]", "reference: found ['default'], expected a component file"),
         ("[coats_inside, two_points]", "[default]", "expected each file once, and not the reference"),
         ("[coats_inside, two_points]", "[coats_inside, coats_inside]", "each file once"),
         ("reference: default", "reference: coats_inside", "each file once, and not the reference"),

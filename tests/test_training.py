@@ -34,7 +34,7 @@ from helsinki_env import HelsinkiConfig, HelsinkiGame, HelsinkiVectorEnv
 from helsinki_env.agents.base import Player, init_streams, next_keys
 from helsinki_env.agents.helsinki.features import table_parts
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
-from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
+from helsinki_env.agents.net.checkpoint import load_checkpoint
 from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkOutput, TorchModel
 from helsinki_env.agents.net.player import NetPlayer
@@ -67,7 +67,7 @@ from helsinki_env.training.values import (
 )
 from helsinki_env.utils.files import hold_lock_file
 from tests.support.killed import signalled_after_save
-from tests.support.networks import contrary, opinionated, saved, untrained
+from tests.support.networks import contrary, opinionated, same_weights, saved, untrained
 from tests.support.riddle import riddle
 
 pytestmark = [pytest.mark.usefixtures("one_thread"), pytest.mark.skipif(not JIT, reason="too slow")]
@@ -513,6 +513,12 @@ def test_old_past_selves_are_not_kept_in_memory(tmp_path: Path) -> None:
     assert names_met(pool, list(range(60))) == names_met(restarted, list(range(60)))
 
 
+def test_past_versions_are_loaded_on_the_device_of_the_run(tmp_path: Path) -> None:
+    saved(tmp_path / "0.safetensors", untrained())
+    pool = OpponentPool((HelsinkiConfig(),), [], tmp_path, 0, False, device="meta")
+    assert {weight.device.type for weight in pool.load("0.safetensors").parameters()} == {"meta"}
+
+
 def test_a_past_self_decides_as_it_did(tmp_path: Path) -> None:
     network = opinionated()
     pool = OpponentPool((HelsinkiConfig(),), [], tmp_path, 0, False)
@@ -610,6 +616,14 @@ def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytes
         assert (np.bitwise_count(barred.covered.view(np.uint16)).reshape(10, -1)[1::2] == 2).all()
     assert len(seeds) == 60
     assert len(boards) > 40
+
+
+@pytest.mark.parametrize(("key", "most"), [("denied", 4), ("covered", 0)])
+def test_the_promotion_test_cannot_disable_more_actions_than_the_game_has(key: str, most: int) -> None:
+    preset = Preset.from_yaml("copenhagen").to_dict()
+    promotion = preset["promotion"] | {key: [0, most + 1]}
+    with pytest.raises(PresetError, match=f"promotion.{key}: found .*, expected at most {most} in the game copenhagen"):
+        Preset.from_dict(preset | {"promotion": promotion})
 
 
 def test_what_a_preset_covers_is_covered_at_every_table_and_at_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -908,6 +922,13 @@ def test_another_seed_makes_another_player(preset: Preset, whole: Path, tmp_path
     assert not same_weights(*networks)
 
 
+@pytest.mark.thorough
+def test_a_run_can_have_the_largest_seed(preset: Preset, tmp_path: Path) -> None:
+    assert Training(preset, tmp_path, 2**53).run()["finished"]
+    with pytest.raises(RunError, match="seed: found"):
+        Training(preset, tmp_path / "more", 2**53 + 1)
+
+
 class Stopped(Exception):  # noqa: N818  # no error
     """Raised to stop a run."""
 
@@ -1059,9 +1080,9 @@ import os, random, signal, sys, time
 from pathlib import Path
 from types import SimpleNamespace
 import torch
-from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
+from helsinki_env.agents.net.checkpoint import load_checkpoint
 from helsinki_env.agents.net.network import Network
-from tests.support.networks import saved
+from tests.support.networks import same_weights, saved
 torch.set_num_threads(1)
 path, rng = Path(sys.argv[1]), random.Random(0)
 networks = [Network(), Network()]

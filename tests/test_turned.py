@@ -15,7 +15,7 @@ import torch
 from helsinki_env import HelsinkiGame
 from helsinki_env.agents.helsinki.features import FEATURES, seat_parts, table_parts
 from helsinki_env.agents.net import network as network_module
-from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
+from helsinki_env.agents.net.checkpoint import load_checkpoint
 from helsinki_env.agents.net.export import export_network
 from helsinki_env.agents.net.features import offsets_for_types
 from helsinki_env.agents.net.network import Network, NetworkOutput
@@ -24,7 +24,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.run import RunError, Training
-from tests.support.networks import SMALL, opinionated, saved
+from tests.support.networks import SMALL, opinionated, same_weights, saved
 from tests.test_net import expected_seat, expected_table, some_games
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")

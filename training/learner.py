@@ -57,8 +57,8 @@ class OpponentPool:
     """Opponents of the learner: baselines and past versions, each of which plays only after a given rollout.
 
     An opponent consists of one player for each game configuration in `configs`, which differ in their component files.
-    Past versions are stored in `folder` and run in bfloat16 if `fast`. The pool samples from the first version and the
-    latest `size - 1` versions; with size 0, it does not sample past versions.
+    Past versions are stored in `folder` and run on `device`, in bfloat16 if `fast`. The pool samples from the first
+    version and the latest `size - 1` versions; with size 0, it does not sample past versions.
     """
 
     def __init__(
@@ -69,8 +69,10 @@ class OpponentPool:
         seed: int,
         fast: bool,
         size: int = _PAST_VERSIONS,
+        device: torch.device | str = "cpu",
     ) -> None:
         self.configs, self.folder, self.seed, self.fast, self.size = configs, folder, seed, fast, size
+        self.device = device
         self.baselines = [tuple(make_player(name, config) for config in configs) for name in baselines]
         #: Past versions: file name, and number of the rollout after which the version plays.
         self.past: list[tuple[str, int]] = []
@@ -104,7 +106,7 @@ class OpponentPool:
 
     def load(self, name: str) -> Any:
         """Load the network of a past version."""
-        return load_checkpoint(self.folder / name)[0]
+        return load_checkpoint(self.folder / name)[0].to(self.device)
 
     def _player(self, name: str, network: Any) -> Any:
         """Create the opponent that plays with the network of a past version."""
@@ -116,12 +118,11 @@ class _NetworkPool(OpponentPool):
     """Opponent pool of plain networks on a device."""
 
     def __init__(self, folder: Path, seed: int, device: torch.device) -> None:
-        super().__init__((), (), folder, seed, fast=False)
-        self._device = device
+        super().__init__((), (), folder, seed, fast=False, device=device)
 
     def load(self, name: str) -> PlainNetwork:
         """Load the network of a past version."""
-        return load_network(self.folder / name, PlainNetwork)[0].to(self._device)
+        return load_network(self.folder / name, PlainNetwork)[0].to(self.device)
 
     def _player(self, name: str, network: PlainNetwork) -> PlainNetwork:
         return network
@@ -150,7 +151,9 @@ class AfterstateLearner:
             ppo.random_start_fraction,
             ppo.random_start_actions,
         )
-        self.pool = OpponentPool(stage.configs, baselines, run.folder / "past", seed, run.fast, past_versions)
+        self.pool = OpponentPool(
+            stage.configs, baselines, run.folder / "past", seed, run.fast, past_versions, run.device
+        )
         self.pretraining = Pretraining(self.network, game, matchups, preset.pretraining, seed, run.fast)
         self.ppo = PPO(self.network, stage, ppo, seed, self.pool.choose, run.fast)
         self.parts: dict[str, TrainingPhase] = {"pretraining": self.pretraining, "ppo": self.ppo}

@@ -15,6 +15,7 @@ from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.agents.registry import check_code, make_player
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import default_spec, game_names, spec_by_name
+from helsinki_env.evaluation.arena.designs import check_set_sizes
 from helsinki_env.training.evaluate import PromotionConfig
 from helsinki_env.training.matchups import MatchupConfig, check_numbers, component_configs, player_counts
 from helsinki_env.training.ppo import PPOConfig
@@ -264,6 +265,8 @@ class Preset:
                 )
             at = "promotion."
             component_configs(self.promotion.components, game)
+            boards = self.promotion.boards
+            check_set_sizes(Node({"covered": boards.covered, "denied": boards.denied}, UserError), boards, game)
             for i, matchup in enumerate(self.matchups):
                 at = f"matchups[{i}]."
                 for config in matchup.configs(game):

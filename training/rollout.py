@@ -165,7 +165,7 @@ class RolloutCollector:
         `opponent` plays the other seats in fixed-opponent games: one player for each of `configs`. All random draws are
         determined by the seed and `number`.
         """
-        generator = torch.Generator("cpu").manual_seed(self.seed * 1_000_003 + number)
+        generator = torch.Generator("cpu").manual_seed((self.seed * 1_000_003 + number) % 2**64)
         rng = np.random.default_rng([self.seed, number])
         shape = (steps, self.games)
         decision, seat = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)

@@ -413,6 +413,8 @@ def train_to_the_end(
 ) -> None:
     """Train in a folder unless the training there is finished; resume it if it was interrupted.
 
+    PyTorch uses one thread, so that the results do not depend on the number of CPU cores.
+
     Args:
         preset: settings of the run.
         folder: folder for the files of the run.
@@ -422,6 +424,7 @@ def train_to_the_end(
     Raises:
         RunError: if the folder contains a run with different settings, or if the time limit of the preset is reached.
     """
+    torch.set_num_threads(1)
     training = Training(preset, folder, seed, resume=is_file(folder / _STATE))
     summary = folder / "summary.json"
     if is_file(summary) and read_json(summary, RunError)["finished"].value is True:

@@ -28,6 +28,7 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.match_stats import PlayerResult
 from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import atomic_write, check_writable
 
 with requires_extra("train", program=__name__ == "__main__"):
     import torch
@@ -169,6 +171,8 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
     random.seed(args.seed)
     np.random.seed(args.seed)  # noqa: NPY002  # as CleanRL does; nothing here draws from it
     torch.manual_seed(args.seed)
+    if args.save:
+        check_writable(Path(args.save))  # fail before training
     config = spec_by_name(args.game).config(num_players=args.num_players, reward="margin")
     env = GameSeatVectorEnv(args.num_envs, config, args.opponent, illegal_action="raise", autoreset_mode="SameStep")
     agent = Agent(config, args.hidden)
@@ -258,7 +262,8 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
     if writer is not None:
         writer.close()
     if args.save:
-        torch.save(agent.state_dict(), args.save)
+        with atomic_write(Path(args.save), follow=True) as file:
+            torch.save(agent.state_dict(), file)
     players: list[Any] = [agent, *[args.opponent] * (args.num_players - 1)]
     result = play_match(players, games=args.eval_games, config=config, seed=args.seed).result(0)
     print(f"against {args.opponent}: {result}")

@@ -35,7 +35,7 @@ with requires_extra("train"):
     from safetensors.torch import save
 
 __all__ = ["CheckpointError", "check_description", "interface_digests", "load_checkpoint", "load_network",
-           "same_weights", "save_checkpoint"]  # fmt: skip
+           "save_checkpoint"]  # fmt: skip
 
 #: First bytes of PyTorch's own files and of other pickles, which can execute code and are never opened.
 _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
@@ -141,8 +141,3 @@ def _check_weights(content: Node, weights: StateDict, size: NetworkConfig) -> No
 
 def _digest(weights: StateDict) -> str:
     return arrays_digest({name: tensor.detach().cpu().numpy() for name, tensor in weights.items()})
-
-
-def same_weights(a: torch.nn.Module, b: torch.nn.Module) -> bool:
-    """Return whether two networks have identical weights."""
-    return all(torch.equal(x, y) for x, y in zip(a.state_dict().values(), b.state_dict().values(), strict=True))

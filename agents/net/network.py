@@ -282,7 +282,7 @@ def single_torch_thread() -> Iterator[None]:
     """Limit PyTorch to one thread inside the block, and restore the number of threads afterwards.
 
     Small networks do not benefit from more threads, and idle spinning threads make play several times slower on a busy
-    machine. With one thread, results are identical on all machines.
+    machine. With one thread, results are identical on all machines with the same type of CPU.
     """
     global _inside, _before
     current = torch.get_num_threads()  # initializes the thread; a later initialization would undo the limit

@@ -18,6 +18,11 @@ from helsinki_env.agents.net.network import Network, NetworkConfig
 SMALL = NetworkConfig(seat_hidden=16, seat=8, width=32, blocks=1)
 
 
+def same_weights(a: nn.Module, b: nn.Module) -> bool:
+    """Return whether two networks have identical weights."""
+    return all(torch.equal(x, y) for x, y in zip(a.state_dict().values(), b.state_dict().values(), strict=True))
+
+
 def assert_only_adds_features(with_it: AfterstateBatch, without: AfterstateBatch, added: int) -> None:
     """Check that the first batch has `added` more features per seat, and is otherwise the same."""
     width = without.seats.shape[2]

@@ -200,6 +200,7 @@ def tune(
     """
     with requires_extra(workers.extra):
         from helsinki_env.agents.llm.usage import shared_budget
+        from helsinki_env.evaluation.balance.search_report import PROPOSAL
 
         results, report = _module("tune.results"), _module("tune.report")
     if proposal is not None:
@@ -245,7 +246,7 @@ def tune(
     check_no_link(out / "report")
     files = report.tune_report_files(data, board.read_bytes() if board else None)
     _write_report(out / "report", files, [*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])])
-    next_command = f"; next: {report.play_command(data, f'{out}/report/{report.PROPOSAL}')}" if board else ""
+    next_command = f"; next: {report.play_command(data, f'{out}/report/{PROPOSAL}')}" if board else ""
     plain_console().print(f"Wrote {out}/report{next_command}")
     return 0
 
@@ -276,8 +277,6 @@ def retrain(
     with requires_extra(workers.extra):
         retraining = _module("retraining")
     with requires_extra("train"):
-        import torch
-
         from helsinki_env.agents.net.description import AFTERSTATE_KIND
         from helsinki_env.training.preset import Preset
         from helsinki_env.training.run import Training, train_to_the_end
@@ -305,7 +304,6 @@ def retrain(
     out_folder(out)
     asked.open(out)
     precompile_groups([group_name("training"), *groups_for(["net", *preset.opponents, *preset.evaluation.opponents])])
-    torch.set_num_threads(1)
     console = plain_console()
 
     def train(learner: Any, folder: Path) -> None:

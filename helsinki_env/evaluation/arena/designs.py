@@ -235,13 +235,19 @@ def read_designs(data: Node, config: Any) -> dict[str, Any]:
         if {one, other} not in ({"cover", "screen"}, {"cover", "handicap"}):
             data.fail("one of them, because both disable actions", found=str([one, other]))
     if "boards" in designs:
-        limits = {"covered": len(spec.deniable) if "covered" in spec.setup_fields else 0, "denied": len(spec.deniable)}
-        for key, limit in limits.items():
-            if getattr(designs["boards"], key)[1] > limit:
-                data["boards"][key].fail(f"at most {limit} in the game {spec.name}")
+        check_set_sizes(data["boards"], designs["boards"], config)
     if "handicap" in designs and len(designs["handicap"].denied) != config.num_players:
         data["handicap"]["denied"].fail(f"{config.num_players} lists, one for each seat")
     return designs
+
+
+def check_set_sizes(data: Node, boards: RandomBoards, config: Any) -> None:
+    """Raise the node's error if the sets of covered or denied actions can be larger than the game allows."""
+    spec = spec_of(config)
+    limits = {"covered": len(spec.deniable) if "covered" in spec.setup_fields else 0, "denied": len(spec.deniable)}
+    for key, limit in limits.items():
+        if getattr(boards, key)[1] > limit:
+            data[key].fail(f"at most {limit} in the game {spec.name}")
 
 
 def _action(data: Node) -> int:

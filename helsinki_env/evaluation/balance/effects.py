@@ -331,12 +331,6 @@ class Interactions:
         one, two = np.triu_indices(len(self.single), 1)
         return _symmetric(stats.false_discovery_control(self.pair_p[one, two]), len(self.single), 1.0)
 
-    def value(self, available: npt.NDArray[np.bool_]) -> Array:
-        """Return v(T) - v(N), float64 (...), given sets T of available actions, bool (..., A)."""
-        lacks = (~available).astype(np.float64)
-        value: Array = ((lacks @ self.pair) * lacks).sum(axis=-1) / 2 - lacks @ self.single
-        return value
-
 
 def estimate_interactions(
     study: AblationGames, resamples: int = 1000, level: float = 0.95, seed: int = 0

@@ -22,7 +22,7 @@ from helsinki_env.utils.markdown import code_span, escape_markdown, markdown_tab
 __all__ = ["PROPOSAL", "farthest", "search_report_files", "search_results", "summary_sentences", "wanted_text"]
 
 PROPOSAL = "proposal.yaml"
-"""Name of the component file with the proposed changes."""
+"""Name of the component file, or game file, with the proposed changes."""
 
 
 def wanted_text(aim: Aim) -> str:

@@ -94,7 +94,8 @@ class SensitivityConfig:
         data = read_yaml(find_yaml(name_or_path, "sensitivity", SensitivityError), SensitivityError)
         data.mapping(("seed", "reference", "alternatives", "tables"))
         names = [item.text("a component file") for item in data["alternatives"].entries("component files", least=1)]
-        if len({*names, data["reference"].value}) <= len(names):
+        reference = data["reference"].text("a component file")
+        if len({*names, reference}) <= len(names):
             data["alternatives"].fail("each file once, and not the reference")
         tables = tuple(read_matchup(entry) for entry in data["tables"].entries("at least one matchup", least=1))
         seed = data["seed"].integer(0)
@@ -104,7 +105,7 @@ class SensitivityConfig:
         found = cls(
             name=Path(name_or_path).stem,
             seed=seed,
-            reference=data["reference"].text("a component file"),
+            reference=reference,
             alternatives=tuple(Alternative(name, *changed_fact(name, SensitivityError)) for name in names),
             tables=tables,
         )

@@ -5,7 +5,7 @@ Plots that label every action have one row per action, strongest first. Labels n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from textwrap import fill
 from typing import Any
@@ -147,19 +147,19 @@ def _strength(data: Data) -> bytes | None:
     counts = [n for n in _counts(screen) if len(_of(screen, n)) > 1]
     if not counts:
         return None
+    names = _class_names(data, (entry["player"] for n in counts for entry in _of(screen, n)))
     with styled_figure(3, 5, 9.5, 6.6, share_y=True) as (figure, axes):
         for axis, i in zip(axes.ravel(), _order(data)[::-1], strict=True):
             axis.axhspan(-data["study"]["band"], data["study"]["band"], color=_BAND, zorder=0)
             for n in counts:
                 entries = _of(screen, n)
-                at = np.arange(len(entries)) + 0.08 * (n - 3)
+                at = np.array([names.index(entry["player"]) for entry in entries]) + 0.08 * (n - 3)
                 middle = [_column(entry, "deviation")[i] for entry in entries]
                 error = [1.96 * _column(entry, "deviation_error")[i] for entry in entries]
                 axis.errorbar(
                     at, middle, yerr=error, color=PLAYER_COUNT_COLORS[n], marker=MARKERS[n - 2], markersize=3.5,
                     linewidth=1, capsize=1.5, label=f"{n} players",
                 )  # fmt: skip
-            names = [entry["player"] for entry in _of(screen, counts[0])]
             axis.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=7)
             axis.set_xlim(-0.4, len(names) - 0.6)
             label_panel(axis, "", grid="y", legend=None)
@@ -332,25 +332,32 @@ def _scores(data: Data) -> bytes:
         return figure_to_svg(figure)
 
 
+def _class_names(data: Data, players: Iterable[str]) -> list[str]:
+    """Return the given players in the order of the study's classes, weakest first."""
+    known = set(players)
+    return [one["player"] for one in data["study"]["classes"] if one["player"] in known]
+
+
 def _skill(data: Data) -> bytes:
     kinds = list(dict.fromkeys(entry["game"] for entry in data["skill"]))
+    names = _class_names(data, (step[key] for step in data["skill"] for key in ("weaker", "stronger")))
     with _panels(kinds, 2.6, 1, 3.0, share_y=True) as (figure, axes):
         for axis, kind in axes:
             for n in _counts(data["skill"]):
                 steps = [entry for entry in _of(data["skill"], n) if entry["game"] == kind]
                 if not steps:
                     continue
-                names = [steps[0]["weaker"], *(step["stronger"] for step in steps)]
+                own = [steps[0]["weaker"], *(step["stronger"] for step in steps)]
                 rating = np.cumsum([0.0, *(step["rating"] for step in steps)])
                 error = 1.96 * np.sqrt(np.cumsum([0.0, *(step["error"] ** 2 for step in steps)]))
-                at = np.arange(len(names)) + 0.06 * (n - 3)
+                at = np.array([names.index(player) for player in own]) + 0.06 * (n - 3)
                 axis.errorbar(
                     at, rating, yerr=error, color=PLAYER_COUNT_COLORS[n], marker=MARKERS[n - 2], markersize=4,
                     linewidth=1.2, capsize=2, label=f"{n} players",
                 )  # fmt: skip
             axis.set_xticks(range(len(names)), names)
             legend = {"fontsize": 7.5, "loc": "upper left"}
-            label_panel(axis, kind, y=f"Elo points above {names[0]}", grid="y", legend=legend)
+            label_panel(axis, kind, y="Elo points above the weakest", grid="y", legend=legend)
         return figure_to_svg(figure)
 
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 from helsinki_env.evaluation.balance.helsinki.base import versions_text
@@ -50,7 +51,7 @@ def chapters(data: Data) -> Iterator[tuple[str, list[Any]]]:
     if data["quality"]:
         yield "Seats", [_SEATS, _seat_table(data), "@seats"]
     if data["quality"] or data["covers"]:
-        yield "Measures of a game", [("list", *_MEASURES)]
+        yield "Measures of a game", [("list", *_measures(data))]
     if data["covers"]:
         yield "Covering five actions", [_COVERS, "@covers", *_cover_tables(data)]
     if data["quality"]:
@@ -66,7 +67,7 @@ def chapters(data: Data) -> Iterator[tuple[str, list[Any]]]:
 _NAME = "balance"
 _UNDERSTATED = (
     "Effects with three and four players are too small in this report, because whole rankings understate them by "
-    "factors of about 1.15 and 1.2 to 1.3. Conclusions near the margin may change in a study with the logit of the "
+    "factors of about 1.15 and 1.2 to 1.25. Conclusions near the margin may change in a study with the logit of the "
     "winner. Estimates with two players are not affected."
 )
 _EFFECTS = (
@@ -85,7 +86,8 @@ _CONFIRM = (
 _PAIRS = (
     "A Shapley value is the effect of an action averaged over all orders in which a player could receive the fifteen "
     "actions. The estimates are those of the study player with more games. Tests of pairs control the false discovery "
-    "rate. The estimate for a pair is its joint effect minus the separate effects, with its 95% interval."
+    "rate. The estimate for a pair is its joint effect minus the separate effects. Its interval allows for the "
+    "selection of significant pairs (false coverage rate 5%; Benjamini and Yekutieli 2005)."
 )
 _VARIANTS = (
     "Some values of the components are reconstructed. The screening experiment was therefore repeated with other "
@@ -97,11 +99,12 @@ _SEATS = (
 )
 _COVERS = (
     "The rulebook allows covering actions for all players. Every set of five was played with the same number of deals. "
-    "The extremes of 3,003 sets are partly luck, so the table only has fresh games, with 95% intervals."
+    "The extremes of 3,003 sets are partly luck. The table therefore shows fresh games of the sets with the largest "
+    "and the smallest skill in the first games, with 95% intervals."
 )
 _QUALITY = "The variants in the rulebook, with the same player in all seats; means with 95% intervals."
 _MEASURES = (
-    "skill: games per 100 that the stronger of two players (heuristic against greedy) wins above the chance level",
+    "skill: games per 100 that the stronger of two players ({stronger} against {weaker}) wins above the chance level",
     "rounds: number of rounds; in a round every seat has one turn",
     "points: mean final score of a seat",
     "spread: points between the first and the last seat at the end",
@@ -121,6 +124,12 @@ _WHY = {
     "worth": "another effect for the strongest player",
     "chance": "close to the edge of the margin: the difference may be chance",
 }
+
+
+def _measures(data: Data) -> Iterator[str]:
+    stronger, weaker = data["study"]["covers"]["players"]
+    yield _MEASURES[0].format(stronger=stronger, weaker=weaker)
+    yield from _MEASURES[1:]
 
 
 def _number(value: float | None, digits: int = 1, sign: bool = False) -> str:
@@ -304,10 +313,16 @@ def _interactions(data: Data) -> Iterator[Any]:
             )
         ]
         yield ["action", f"Shapley value, {entry['players']} players, {entry['player']}", "interval"], rows
+        actions, most = len(data["actions"]), 10
+        tests, found = actions * (actions - 1) / 2, sorted(entry["found"], key=lambda pair: -abs(pair["together"]))
+        # Intervals of selected estimates with a false coverage rate of 1 - level (Benjamini and Yekutieli 2005).
+        quantile = NormalDist().inv_cdf(1 - (1 - data["study"]["level"]) * len(found) / tests / 2) if found else 0.0
         pairs = [
-            f"{' and '.join(map(_action, pair['actions']))}: {_plus_minus(pair['together'], pair['error'], sign=True)}"
-            for pair in sorted(entry["found"], key=lambda pair: -abs(pair["together"]))[:10]
+            f"{' and '.join(map(_action, pair['actions']))}: {_number(pair['together'], sign=True)} ± "
+            f"{_number(quantile * pair['error'])}"
+            for pair in found[:most]
         ]
+        pairs += [f"and {len(found) - most} more pairs with smaller effects"] if len(found) > most else []
         yield ("list", *pairs) if pairs else f"No pair is significant with {entry['players']} players."
 
 
@@ -328,7 +343,8 @@ def _cover_tables(data: Data) -> Iterator[ReportTable]:
     for entry in data["covers"]:
         if not entry["again"]:
             continue
-        ranked = sorted(entry["again"], key=lambda one: -(one["measures"]["skill"]["mean"] or 0.0))
+        # The games of the table must not select its rows, or its extremes would be luck again.
+        ranked = sorted(entry["again"], key=lambda one: -one["skill_before"])
         shown = [*ranked[:5], *(one for one in ranked[5:-5] if one["first_game"]), *ranked[-5:]]
         rows = [
             one | {"name": ", ".join(map(_action, one["covered"])) + (" (first game)" if one["first_game"] else "")}
@@ -336,7 +352,7 @@ def _cover_tables(data: Data) -> Iterator[ReportTable]:
         ]
         if entry.get("nothing_covered"):
             rows.insert(0, {"name": "nothing covered", **entry["nothing_covered"]})
-        header = f"covered, {entry['players']} players (largest skill first)"
+        header = f"covered, {entry['players']} players (largest skill in the earlier games first)"
         yield _table(rows, _of(header, "{name}"), *(_mean(m, m) for m in ("skill", "rounds", "points", "spread")))
 
 

@@ -89,7 +89,7 @@ def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
             part,
             [extreme_covers(tables[matchup_name(n)], config.covers.again, generator) for n in config.cover_counts],
         )
-    if part == "confirm":
+    if part == "confirm" and config.confirm.suspects:
         screen = _finished(config, folder, "screen")
         left_out: set[str] = set()
         if config.confirm.player is None and _finished(config, folder, "gate"):
@@ -467,6 +467,7 @@ def _cover_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, 
                 {
                     "covered": [action for i, action in enumerate(BOARD_ACTIONS) if covered >> i & 1],
                     "first_game": covered == FIRST_GAME,
+                    "skill_before": first["skill"].mean[np.searchsorted(sets, covered)],
                     "measures": _means(fresh, row),
                     "usage_entropy": entropy[row],
                 }

@@ -93,7 +93,7 @@ class RetrainingConfig(ConfigFile):
             meetings.
     """
 
-    WHAT, FOLDER, FILE, MAX_SEED = "retraining", "retrained", "retrained.json", 2**56
+    WHAT, FOLDER, FILE, MAX_SEED = "retraining", "retrained", "retrained.json", 2**50
     PARTS: ClassVar[Mapping[str, type]] = {"design": ScreeningDesign}
 
     name: str

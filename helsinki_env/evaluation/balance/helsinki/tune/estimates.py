@@ -128,12 +128,6 @@ class EffectModel:
         powers: Array = self.power + (self.terms.of(boards) * self.slopes) @ self.terms.weight
         return powers
 
-    def deviations(self, boards: BoardArray) -> Array:
-        """Return the effects minus their mean on each board, float64 (N, A), with 0 for covered actions."""
-        powers, available = self.powers(boards), self.terms.open(boards)
-        centered: Array = (powers - powers.mean(axis=1, keepdims=True, where=available)) * available
-        return centered
-
 
 class EffectModelData:
     """Sufficient statistics for fitting a model to games on any boards, for one number of seats."""

@@ -15,15 +15,13 @@ from helsinki_env.evaluation.balance.helsinki.base import versions_text
 from helsinki_env.evaluation.balance.helsinki.estimates import GAME_MEASURES
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
 from helsinki_env.evaluation.balance.helsinki.tune.config import BALANCE, LIFT
+from helsinki_env.evaluation.balance.search_report import PROPOSAL
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS
 from helsinki_env.utils.markdown import all_printable, code_span, escape_markdown, escape_outside_code, markdown_table
 
-__all__ = ["PROPOSAL", "play_command", "tune_report_files"]
+__all__ = ["play_command", "tune_report_files"]
 
 Data = Mapping[str, Any]
-
-PROPOSAL = "proposal.yaml"
-"""Name of the proposed file: a component file, or a game file if actions are covered."""
 
 _DISTANCE = {
     BALANCE: "Distance of the farthest action beyond the margin",

@@ -57,7 +57,7 @@ from helsinki_env.evaluation.balance.helsinki.tune.estimates import (
     estimate_boards,
 )
 from helsinki_env.evaluation.balance.helsinki.tune.report import report_page
-from helsinki_env.evaluation.balance.helsinki.tune.search import BoardSearchResult, ScreeningRequest, search
+from helsinki_env.evaluation.balance.helsinki.tune.search import BoardSearchResult, ScreeningRequest, search_boards
 from helsinki_env.evaluation.rating.shares import to_json_data
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
 from helsinki_env.utils.markdown import all_printable
@@ -102,7 +102,7 @@ class BoardTuning:
 
     def search(self) -> BoardSearchResult:
         """Play the missing games and return the result of the search."""
-        result = search(self.config, self._screen)
+        result = search_boards(self.config, self._screen)
         if result.proposal is not None:
             self.propose(result.proposal.board)
         return result

@@ -212,7 +212,7 @@ def _with(boards: BoardArray, column: int, number: BoardNumber) -> BoardArray:
     return changed
 
 
-def search(config: TuneConfig, play: Play) -> BoardSearchResult:
+def search_boards(config: TuneConfig, play: Play) -> BoardSearchResult:
     """Run the search described in the module docstring, with `play` to play the experiments."""
     published, games = published_board(config.free), config.games
     screens = play("screen", [ScreeningRequest(published, n, games.screen[n]) for n in config.players])
