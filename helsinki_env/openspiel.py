@@ -320,6 +320,10 @@ def _register(name: str) -> None:
         def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
             super().__init__(spec, game_type, parameters)
 
+        def __reduce__(self) -> tuple[Any, ...]:
+            """Support pickling, for example for worker processes."""
+            return pyspiel.load_game, (str(self),)
+
     pyspiel.register_game(game_type, RegisteredGame)
 
 

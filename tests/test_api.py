@@ -5,6 +5,7 @@ And what all public functions have in common: a value of the wrong kind is a Val
 
 from __future__ import annotations
 
+import copy
 import io
 import sys
 import warnings
@@ -255,6 +256,17 @@ def test_flat_observations_hold_the_mask_at_their_end(game: TestedGame) -> None:
         agents.step(int(flat[-ids:].argmax()) if flat[-ids:].any() else None)
     sync = SyncVectorEnv([lambda: flatten(game.seat_env())] * 2)
     assert sync.reset(seed=1)[0].shape == (2, features + ids)
+
+
+def test_copies_of_flat_environments_are_flat_and_independent() -> None:
+    flat = flatten(helsinki_v0.env())
+    flat.reset(seed=1)
+    copies = [flat.clone(), copy.copy(flat), copy.deepcopy(flat)]
+    before = flat.last()[0]
+    for one in copies:
+        one.step(int(np.flatnonzero(one.unwrapped.game.action_mask())[0]))
+        assert one.last()[0].shape == before.shape
+        np.testing.assert_array_equal(flat.last()[0], before)
 
 
 def test_what_has_no_such_observations_is_not_flattened() -> None:

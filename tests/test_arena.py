@@ -252,6 +252,9 @@ def test_times_stay_known_without_the_chunks(plan: Plan, finished: Path, tmp_pat
     assert RunFolder.open(tmp_path / "run").times() == RunFolder.open(finished).times()
     run_arena(plan, tmp_path / "run", processes=1)
     assert (tmp_path / "run" / "times.json").read_bytes() == before
+    next((tmp_path / "run" / "chunks").glob("*.games")).unlink()  # the times of this unit stay
+    run_arena(plan, tmp_path / "run", processes=1)
+    assert (tmp_path / "run" / "times.json").read_bytes() == before
 
 
 def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(

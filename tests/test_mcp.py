@@ -370,6 +370,8 @@ def test_garbage_on_standard_input_ends_nothing(tmp_path: Path) -> None:
         ("observe", {"seat": "SEAT", "card": 1}, "card: no such key (found 1)"),
         ("act", {"seat": "SEAT"}, "action: found nothing"),
         ("act", {"seat": "SEAT", "action": True}, "action: found True"),
+        ("act", {"seat": "SEAT", "action": -4}, "action: found -4"),
+        ("act", {"seat": "SEAT", "action": "-4"}, "answer: found -4, expected the id of a legal action"),
         ("act", {"seat": "SEAT", "action": "fly"}, "action: found 'fly', which is not a legal action now"),
         ("act", {"seat": "SEAT", "action": 10**5000}, "action: found 'a number of 16,610 bits'"),
         ("act", {"seat": "SEAT", "action": 0, "number": 7}, "number: found 7"),
@@ -427,6 +429,7 @@ def test_the_seat_of_a_person_is_not_for_clients(tmp_path: Path) -> None:
             table, key = re.fullmatch(r".*/tables/(\w+)#key=(\S+)", person["page"]).groups()  # type: ignore[union-attr]
             assert (await error(client, "observe", seat=f"{table}.{key}")).startswith("seat: found the code of no seat")
             assert [chair.is_person for chair in server.store.load(table).chairs] == [False, True]
+            assert server.sessions._open == {}
 
     asyncio.run(rejected())
 

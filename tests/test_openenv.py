@@ -18,7 +18,9 @@ from typing import Any
 
 import pytest
 
+from helsinki_env import HelsinkiConfig
 from helsinki_env.engine.determinization import determinize
+from helsinki_env.envs.arguments import PENALTIES
 from helsinki_env.text import legal_text, position_text, rules
 from helsinki_env.text.environment import TextGameEnv
 from tests.games import EACH_GAME, TestedGame
@@ -89,6 +91,14 @@ def test_an_answer_without_an_action_is_asked_again_and_then_forfeited(listed: b
     assert rewards == {0: -1.0, 1: 0.0, 2: 0.0}
     assert known[0]["forfeited"]
     assert env.legal_actions == ()
+
+
+@pytest.mark.parametrize("reward", PENALTIES)
+def test_a_forfeit_is_no_better_than_any_lost_game(reward: str) -> None:
+    env = TextGameEnv(HelsinkiConfig(reward=reward), retries=0)
+    env.reset(num_players=2, seed=1)
+    assert env.step("fly")[0]
+    assert env.close()[0] == {0: PENALTIES[reward], 1: 0.0}
 
 
 def test_importing_the_package_loads_none_of_it() -> None:

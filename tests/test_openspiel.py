@@ -225,6 +225,11 @@ def test_only_numbered_deals_exist() -> None:
         game.new_initial_state().apply_action(5)
 
 
+def test_a_game_can_be_sent_to_another_process() -> None:
+    game = pyspiel.load_game("helsinki(players=3,deals=7)")
+    assert str(pickle.loads(pickle.dumps(game))) == str(game)
+
+
 def test_a_game_with_a_single_deal() -> None:
     seed = 2**53 + 11
     game = pyspiel.load_game(f"helsinki(deal=seed_{seed})")

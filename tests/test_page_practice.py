@@ -7,23 +7,36 @@ import json
 import multiprocessing
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from helsinki_env import HelsinkiGame
 from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.determinization import determinize
-from helsinki_env.web.player_workers import PlayerPool
-from helsinki_env.web.practice import INTERVALS, Exercises, grade, puzzle, puzzles
+from helsinki_env.web.player_workers import PlayerEndedError, PlayerFailedError, PlayerPool
+from helsinki_env.web.practice import (
+    INTERVALS,
+    Exercises,
+    _position_of,
+    grade,
+    mistakes,
+    note_results,
+    puzzle,
+    puzzles,
+)
 from helsinki_env.web.practice_session import PracticeSession, exercise_view
+from helsinki_env.web.records import SavedGames
 from helsinki_env.web.sessions import taught_message
 from helsinki_env.web.store import TableStore
-from helsinki_env.web.tables import TableError
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 from helsinki_env.web.views import choices, encode_message
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player, sit
@@ -159,6 +172,8 @@ def test_puzzles_are_positions_with_a_better_action(server: Server, browser: Any
     player.page.wait_for_selector("#lesson.bad >> text=The best action")
     player.page.click("#lesson >> text=Next position")
     player.page.wait_for_selector("#lesson >> text=Puzzle 2 of")
+    player.page.reload()
+    player.page.wait_for_selector("#lesson >> text=Puzzle 2 of")
     assert player.wrong == []
 
 
@@ -285,6 +300,78 @@ def test_an_answer_that_cannot_be_saved_is_an_error(examined: str, data: Path) -
         store.close()
 
     in_thread(answered())
+
+
+def test_skipping_leads_through_all_due_exercises(tmp_path: Path) -> None:
+    store, sent = TableStore(tmp_path), list[str]()
+    store.rows.executemany(
+        "INSERT INTO exercises (name, game, title, position, taken, regret, due) VALUES (?, '', '', ?, 0, ?, 0)",
+        [(f"exercise-{i}", _position_of(puzzle(0).table, puzzle(0).table.number), -i) for i in range(4)],
+    )
+    pool: Any = None
+    practice = PracticeSession("practice", Exercises(store, pool), pool, sent.append)
+    for _ in range(8):
+        practice._next()
+    shown = [message["table"] for message in map(json.loads, sent) if message["type"] == "table"]
+    assert shown == 2 * [f"exercise-{i}" for i in range(4)]
+    store.close()
+
+
+def test_actions_of_a_continued_game_are_nobodys_mistakes(tmp_path: Path) -> None:
+    """Nor does the result count for a rating, even if the source has been deleted."""
+    store = TableStore(tmp_path)
+    game = HelsinkiGame(seed=1)
+    actions = list[tuple[int, int, str]]()
+    while not game.done:
+        action = game.legal_actions()[0]
+        actions.append((game.seat, int(action), ""))
+        game.step(action)
+    chairs = SeatAssignment(HUMAN, "me"), SeatAssignment("heuristic", "heuristic")
+    table = GameTable("a" * 12, "", game.config, 1, chairs, actions)
+    store.add(table, "source", 10)
+    asked = list[int]()
+
+    class Asked:
+        async def evaluate_all(self, config: Any, evaluator: str, inputs: Any, batch: int) -> AsyncIterator[Any]:
+            asked.append(len(inputs[0]))
+            for _ in inputs[0]:
+                yield SimpleNamespace(regret=lambda action: 0.5)
+
+    pool: Any = Asked()
+    found = in_thread(mistakes(pool, table, store.branch_start(table.name) or 0))
+    own = [number for number, (seat, _, _) in enumerate(actions) if seat == 0 and number >= 10]
+    assert found
+    assert {number for number, _, _ in found} <= set(own)
+    assert asked[0] <= len(own)
+    with suppress(TableError):
+        SavedGames(store).remove("source")
+    in_thread(note_results(store))
+    assert store.rows.execute("SELECT players FROM examined").fetchall() == [("[]",)]
+    store.close()
+
+
+def test_a_process_that_ends_loses_no_exercises(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+    game, actions = HelsinkiGame(seed=1), list[tuple[int, int, str]]()
+    while not game.done:
+        actions.append((game.seat, int(game.legal_actions()[0]), ""))
+        game.step(actions[-1][1])
+    chairs = SeatAssignment(HUMAN, "me"), SeatAssignment("heuristic", "heuristic")
+    store.add(GameTable("a" * 12, "", game.config, 1, chairs, actions))
+    collected = []
+    for error in (PlayerEndedError("the process of net ended"), PlayerFailedError("net: cannot play this game")):
+
+        class Failing:
+            async def evaluate_all(self, *_: Any, error: Exception | None = error) -> AsyncIterator[Any]:
+                if error is not None:
+                    raise error
+                yield
+
+        pool: Any = Failing()
+        in_thread(Exercises(store, pool)._examine())
+        collected += store.rows.execute("SELECT collected FROM examined").fetchone()
+    assert collected == [0, 1]
+    store.close()
 
 
 def test_an_exercise_stays_after_its_table_is_deleted(server: Server, examined: str) -> None:

@@ -121,6 +121,18 @@ def test_a_spoilt_network_is_not_offered(header: str, server: Server, data: Path
     path.unlink()
 
 
+def test_networks_of_the_same_name_have_different_labels_and_both_play(server: Server, data: Path) -> None:
+    folder, other = data / CHECKPOINTS, bundled_network().parent / "two_players.safetensors"
+    shutil.copy(other, folder / "run.safetensors")
+    digest = hashlib.sha256(other.read_bytes()).hexdigest()[:12]
+    own = offered(server, "helsinki")
+    assert own["run/best.safetensors"] == f"checkpoint:run@{DIGEST}"
+    assert own["run.safetensors"] == f"checkpoint:run@{digest}"
+    for player in (own["run/best.safetensors"], own["run.safetensors"]):
+        assert server.make("human", player, seed=1)["table"]
+    (folder / "run.safetensors").unlink()
+
+
 def test_a_game_never_continues_with_other_weights(server: Server, data: Path) -> None:
     table = server.make("human", f"checkpoint:run@{DIGEST}", seed=1)["table"]
     path = data / CHECKPOINTS / "run" / "best.safetensors"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import pickle
 import re
 import shlex
 import signal
@@ -230,6 +232,14 @@ def test_a_program_ends_with_its_player_and_with_the_process(bot: str, tmp_path:
     player.close()
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
+
+
+def test_copies_have_the_same_name_and_time_limit(bot: str) -> None:
+    for player in (make_player(f"program:5:{bot} plays"), ProgramPlayer(f"{bot} plays", None, 7.0)):
+        for copied in (copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
+            assert isinstance(copied, ProgramPlayer)
+            assert isinstance(player, ProgramPlayer)
+            assert (copied.name, copied.seconds) == (player.name, player.seconds)
 
 
 def test_threads_share_a_program_that_outlives_the_one_that_began_it(bot: str, tmp_path: Path) -> None:

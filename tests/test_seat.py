@@ -19,6 +19,7 @@ from helsinki_env import (
     HelsinkiConfig,
     HelsinkiSeatEnv,
     HelsinkiSeatVectorEnv,
+    HelsinkiVectorEnv,
     IllegalActionError,
     RandomEpisodes,
     helsinki_v0,
@@ -497,9 +498,32 @@ def test_setups_with_other_numbers_of_players() -> None:
         listed.reset(seed=1, options={"setup": setup})
     setup = spec.new_states(two, 3)
     spec.apply_setup(setup, two)
+    fewer = HelsinkiSeatVectorEnv(3, num_players=4, opponents=[RandomPlayer()] * 3)
+    play(fewer, fewer.reset(seed=1, options={"setup": setup})[0], 50)
     last = HelsinkiSeatVectorEnv(3, num_players=4, seat=3)
     with pytest.raises(ValueError, match=r"options\['setup'\]: game 0: found 2 players, expected at least 4"):
         last.reset(seed=1, options={"setup": setup})
+
+
+def test_games_that_are_dealt_later_with_more_players_are_reported_in_full() -> None:
+    two, four = (HelsinkiConfig(num_players=players) for players in (2, 4))
+    setup = spec_of(two).new_states(two, 2)
+    spec_of(two).apply_setup(setup, four)
+    spec_of(two).apply_setup(setup[:1], two)
+    rng = np.random.default_rng(0)
+    for env in (HelsinkiVectorEnv(2), HelsinkiSeatVectorEnv(2, opponents=RandomPlayer())):
+        env.reset(seed=1)
+        obs, _ = env.reset(seed=2, options={"reset_mask": np.array([True, False]), "setup": setup})
+        if isinstance(env, HelsinkiSeatVectorEnv):
+            env.set_opponents(RandomPlayer())
+        ranks = set[int]()
+        for _ in range(1500):
+            actions = [int(rng.choice(np.flatnonzero(row))) if row.any() else 0 for row in obs["action_mask"]]
+            obs, _, _, _, info = env.step(np.array(actions))
+            if "places" in info:
+                assert info["places"].shape == (2, 4)
+                ranks |= set(info["places"].ravel().tolist())
+        assert ranks == {0, 1, 2, 3}
 
 
 def test_resets_are_reproducible_after_an_error_of_an_opponent() -> None:

@@ -40,7 +40,9 @@ def test_the_file_is_short_and_alone() -> None:
 def test_training_changes_the_network_and_is_repeatable(
     game: TestedGame, players: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    args = Args(**{**vars(SHORT), "game": game.name, "num_players": players, "save": str(tmp_path / "new" / "agent.pt")})
+    args = Args(
+        **{**vars(SHORT), "game": game.name, "num_players": players, "save": str(tmp_path / "new" / "agent.pt")}
+    )
     agent, result = train(args)
     assert result.games >= SHORT.eval_games  # whole blocks
     printed = capsys.readouterr().out

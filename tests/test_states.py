@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from helsinki_env import CopenhagenConfig, HelsinkiConfig, HelsinkiGame
+from helsinki_env import CopenhagenConfig, HelsinkiConfig, HelsinkiGame, HelsinkiVectorEnv, RandomEpisodes
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.kernels import REPORT
@@ -125,6 +125,15 @@ def test_a_setup_is_checked_before_it_is_read(config: Any, field: str, value: in
     setup[field][1] = value
     with pytest.raises(ValueError, match=rf"options\['setup'\]: states: game 1: {field}.*: found {value}, expected"):
         env.reset(seed=1, options={"setup": setup})
+
+
+def test_a_game_made_of_a_record_has_its_disabled_actions() -> None:
+    env = HelsinkiVectorEnv(1, episodes=RandomEpisodes(covered=5, denied=(2, 3)))
+    env.reset(seed=1)
+    game = HelsinkiGame.from_state(env.config, env.states[0])
+    assert len(game.config.covered) == 5
+    assert HelsinkiGame.from_dict(game.to_dict()) == game
+    assert HelsinkiGame.from_state(game.config, env.states[0]).config == game.config
 
 
 def test_a_game_is_made_of_no_record_that_cannot_be_played_on() -> None:

@@ -38,7 +38,7 @@ from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.match_stats import PlayerResult, fractional_wins
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.utils.files import atomic_write
+from helsinki_env.utils.files import atomic_write, check_writable
 from helsinki_env.utils.terminal import prepare_output
 
 with requires_extra("sb3", program=__name__ == "__main__"):
@@ -343,8 +343,11 @@ def main(
         seed: random seed for network, games and evaluation.
         games: number of evaluation games against each opponent.
     """
+    try:
+        check_writable(out)  # before the training, which takes minutes
+    except OSError as problem:
+        raise UserError(f"--out: {problem}") from None
     config = default_config(num_players=players, reward="margin")
-
     tenths = iter(range(1, 11))
     following = next(tenths)
 

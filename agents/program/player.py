@@ -71,7 +71,7 @@ class ProgramPlayer:
 
     def __init__(self, command: str, config: Any = None, seconds: float = SECONDS) -> None:
         self.config = config or default_config()
-        self.name, self.seconds = f"program:{command}", seconds
+        self.name, self.command, self.seconds = f"program:{command}", command, seconds
         self._arguments = _split(command)
         self._process: Process | None = None
         self._asking = threading.Lock()
@@ -91,7 +91,7 @@ class ProgramPlayer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Support copying and pickling; a copy starts its own program and counts from zero."""
-        return ProgramPlayer, (self.name.removeprefix("program:"), self.config, self.seconds)
+        return ProgramPlayer, (self.command, self.config, self.seconds), {"name": self.name}
 
     @property
     def replaced_actions(self) -> ReplacedActions:

@@ -121,20 +121,19 @@ def has_invalid_entry(mask):
 
 
 @kernel
-def first_invalid_row(masks, some):
+def first_invalid_row(masks):
     """Return the index of the first invalid row of `masks`, int8 (B, A), or the number of rows if all are valid.
 
-    If `some` is set, a row without a 1 is also invalid.
+    A row without a 1 is invalid, too.
     """
     for b in range(len(masks)):
         if has_invalid_entry(masks[b]):
             return b
-        if some:
-            legal = np.int8(0)
-            for action in range(masks.shape[1]):
-                legal |= masks[b, action]
-            if legal == 0:
-                return b
+        legal = np.int8(0)
+        for action in range(masks.shape[1]):
+            legal |= masks[b, action]
+        if legal == 0:
+            return b
     return len(masks)
 
 
@@ -168,15 +167,13 @@ def fail_mask(name: str, masks: npt.NDArray[np.int8], b: int) -> NoReturn:
     raise ArrayError(f"{name}[{b}]: found no legal action, expected at least one in each row")
 
 
-def action_masks(
-    name: str, given: Any, rows: int | None = None, ids: int | None = None, some: bool = True
-) -> npt.NDArray[np.int8]:
-    """Return contiguous action masks, int8 (B, A), with entries 0 and 1 only. Raise ArrayError for anything else.
+def action_masks(name: str, given: Any, rows: int | None = None, ids: int | None = None) -> npt.NDArray[np.int8]:
+    """Return contiguous action masks, int8 (B, A), with entries 0 and 1 only, and a 1 in every row.
 
-    If `some` is set, every row must contain a legal action.
+    Raise ArrayError for anything else.
     """
     masks = mask_array(name, given, rows, ids)
-    b = first_invalid_row(masks, some)
+    b = first_invalid_row(masks)
     if b < len(masks):
         fail_mask(name, masks, b)
     return masks

@@ -62,6 +62,8 @@ class BoardGame:
     def from_state(cls, config: Any, state: Any) -> Self:
         """Return a game that continues from a copy of a record, such as one game of a batch with the same components.
 
+        The record determines the disabled actions and other settings of the game, also if `config` has different ones.
+
         Raises:
             ValueError: if the record has the wrong dtype or number of players, or is not a valid game state.
         """
@@ -72,8 +74,12 @@ class BoardGame:
             raise ValueError(f"state: found {found}, expected one record of a batch with the same components")
         if state["players"] != config.num_players:
             raise ValueError(f"state: found one of {state['players']} players, expected {config.num_players}")
+        cls.spec.apply_setup(states, config)
+        different = any((states[0][name] != state[name]).any() for name in cls.spec.setup_fields)
         states[0] = state
         cls.spec.check(states, config)
+        if different:
+            config = cls.spec.config_of(config, states[0])
         return cls._from_valid_state(config, states[0])
 
     @classmethod

@@ -145,8 +145,12 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     def _started(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         self._dealt = self._has_seed = True
         first = self._begin(chosen)
-        self._players = max(self._most_players, int(self.states["players"].max()))  # number of columns in info
+        self._players = self._possible_players()  # number of columns in info
         return first
+
+    def _possible_players(self) -> int:
+        """Return the maximum number of players in the current games and in those that autoreset deals next."""
+        return max(self._most_players, int(self.states["players"].max()), int(self._setup["players"].max()))
 
     def _each(self, setup: Any, options: Mapping[str, Any]) -> States | None:
         """Return a validated copy of the per-game setup, or None if there is none."""

@@ -15,6 +15,7 @@ The mask is the last A entries of the vector, where A is the number of actions.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import lru_cache
 from typing import Any
 
@@ -101,6 +102,20 @@ class FlatAECEnv(BaseWrapper):  # type: ignore[misc]  # an untyped base class
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.observation_spaces = {agent: _flat_space(env.observation_space(agent)) for agent in env.possible_agents}
+
+    def clone(self) -> FlatAECEnv:
+        """Return an independent copy."""
+        return self._with(self.env.clone())
+
+    def __copy__(self) -> FlatAECEnv:
+        """Return an independent copy: two environments that share one would take the same steps."""
+        return self._with(copy(self.env))
+
+    def _with(self, env: Any) -> FlatAECEnv:
+        new = FlatAECEnv.__new__(FlatAECEnv)
+        new.__dict__.update(self.__dict__)
+        new.env = env
+        return new
 
     def observation_space(self, agent: str) -> Box:
         """Return the observation space of an agent, always the same object."""

@@ -139,8 +139,9 @@ class GameSeatVectorEnv(BaseVectorEnv):
     Returned by `step`: reward float32 (B,) of the learner, zero until its game ends (see `reward` in the
     configuration); terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,) is the
     learner's seat; ``info["action_mask"]`` is the same array as the observation's mask. When games end, info also holds
-    ``rewards`` float32, ``scores`` and ``places`` (B, players) of all seats (0 is the first rank). The boolean masks
-    ``_rewards``, ``_scores`` and ``_places`` mark the games to which these entries apply.
+    ``rewards`` float32, ``scores`` int16 and ``places`` int8 (B, players) of all seats (0 is the first rank) and
+    ``rounds`` int16 (B,). The boolean masks ``_rewards``, ``_scores``, ``_places`` and ``_rounds`` mark the games to
+    which these entries apply.
 
     Autoreset (`gymnasium.vector.AutoresetMode`):
         NEXT_STEP: the observation after the last action shows the finished game; the next call ignores the action for
@@ -234,7 +235,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
                     f"the learner has seat {seat}"
                 )
             if self._opponents is not None:
-                self._opponents.check(int(players.max()))
+                self._opponents.check(max(self._most_players, int(players.max())))
         return found
 
     def _change(self, options: dict[str, Any]) -> None:
@@ -248,8 +249,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
 
     def set_opponents(self, opponents: Opponent | Sequence[Opponent]) -> None:
         """Replace the opponents, including in games in progress; takes the same values as the `opponents` argument."""
-        most = max(self._most_players, int(self.states["players"].max()))
-        self._use(Opponents(opponents, self.config, most))
+        self._use(Opponents(opponents, self.config, self._possible_players()))
 
     def _use(self, opponents: Opponents) -> None:
         self._opponents = opponents

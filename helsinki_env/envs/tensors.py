@@ -470,7 +470,7 @@ def _copy(name: str, found: object, own: Tensor) -> Tensor:
         raise ValueError(
             f"{name}: found {tuple(found.shape)} of {found.dtype}, expected {tuple(own.shape)} of {own.dtype}"
         )
-    copied = torch.empty(own.shape, dtype=own.dtype)
+    copied = torch.empty(own.shape, dtype=own.dtype, device="cpu")
     copied.copy_(found)
     return copied
 

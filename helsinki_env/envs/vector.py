@@ -46,8 +46,8 @@ class GameVectorEnv(BaseVectorEnv):
     Returned by `step`: reward float32 (B,) of the seat that acted, zero unless its action ends the game; terminated
     bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,) is the acting seat;
     ``info["action_mask"]`` is the same array as the observation's mask. When games end, info also holds ``rewards``
-    float32 (B, players), ``scores`` and ``places`` (B, players; 0 is the first rank), all zero for games that did not
-    end. ``_rewards``, bool (B,), marks the games that ended.
+    float32, ``scores`` int16 and ``places`` int8 (B, players; 0 is the first rank) and ``rounds`` int16 (B,), all zero
+    for games that did not end. ``_rewards``, bool (B,), marks the games that ended, as do the other masks of this form.
 
     Autoreset (`gymnasium.vector.AutoresetMode`):
         NEXT_STEP: the observation after the last action shows the finished game, without legal actions; the next call

@@ -133,7 +133,7 @@ class ClientSeats:
                 await self._leave(other)
             if len(self._connected) >= MAX_CONNECTED:
                 await self._leave_idle()
-            self._connected[code] = self._join(code)
+            self._connected[code] = await self._join(code)
         seat = self._connected[code]
         seat.page.called = time.monotonic()
         try:
@@ -143,7 +143,7 @@ class ClientSeats:
             raise
         return seat
 
-    def _join(self, code: str) -> ClientSeat:
+    async def _join(self, code: str) -> ClientSeat:
         match = _CODE.fullmatch(code)
         unknown = ToolError("seat: found the code of no seat, expected one from new_table")
         if match is None or not self._sessions.store.has(match[1]):
@@ -154,6 +154,7 @@ class ClientSeats:
         except TableError:
             mine = ()
         if len(mine) != 1 or not session.table.chairs[mine[0]].assistant:
+            await self._sessions.leave(session, None)
             raise unknown
         page = _Connection(mine[0])
         if not session.pages:

@@ -255,6 +255,8 @@ class TableTools:
     async def _observe(self, data: Node) -> Answer:
         seconds = data.get("wait", 0).number(0, _MAX_WAIT)
         seat = await self._seat(data)
+        if seat.session.message:  # a player could not continue: try again
+            seat.session.handle(seat.page, {"type": "go", "once": ""})
         await seat.wait(seconds)
         return Answer(f"{position_text(seat.game, seat.number)}\n{seat.status}", _state(seat))
 
@@ -269,7 +271,7 @@ class TableTools:
     async def _act(self, data: Node) -> Answer:
         seconds = data.get("wait", _DEFAULT_WAIT).number(0, _MAX_WAIT)
         given = data["action"].value
-        if isinstance(given, bool) or not isinstance(given, int | str):
+        if isinstance(given, bool) or not isinstance(given, int | str) or (isinstance(given, int) and given < 0):
             data["action"].fail("the id, words or notation of a legal action")
         known = data["number"].integer(0) if data["number"].is_present else None
         seat = await self._seat(data)

@@ -18,12 +18,11 @@ from typing import Any
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import default_config
 from helsinki_env.envs.aec import GameAECEnv
+from helsinki_env.envs.arguments import PENALTIES
 from helsinki_env.text.parsing import ActionTextError, parse_action
 from helsinki_env.text.words import GameHistory, WrittenAction, legal_actions, legal_text, position_text, rules
 
 __all__ = ["TextGameEnv"]
-
-_FORFEIT = -1.0
 
 
 class TextGameEnv:
@@ -32,7 +31,8 @@ class TextGameEnv:
     An observation contains the events since the seat's last observation, the position and, with `listed`, the legal
     actions. A seat's first observation also contains the rules. An answer that names no legal action changes nothing;
     the next observation of the same player is the error message. After too many such answers in a row, the player
-    forfeits: the game ends with a reward of -1 for this player and 0 for the others.
+    forfeits: the game ends with the reward of an illegal action for this player
+    (`helsinki_env.envs.arguments.PENALTIES`) and 0 for the others.
 
     Args:
         config: game configuration; `reset` replaces its number of players.
@@ -134,7 +134,7 @@ class TextGameEnv:
         game, rewards = self.game, self._env.rewards
         seats = range(game.num_players)
         if self.forfeited is not None:
-            found = {seat: _FORFEIT if seat == self.forfeited else 0.0 for seat in seats}
+            found = {seat: PENALTIES[self.config.reward] if seat == self.forfeited else 0.0 for seat in seats}
         else:
             found = {seat: float(rewards[f"player_{seat}"]) for seat in seats}
         scores, ranks = game.scores().tolist(), game.ranks().tolist()

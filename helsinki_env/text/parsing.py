@@ -19,6 +19,7 @@ _MAX_LISTED = 400
 _AROUND = " \t\r\n*_`\"'.,:;!<>#-"
 _LABEL = re.compile(r"(?:(?:my|the|final|chosen|best)\s+)*(?:action|answer|move|choice|decision)(?:\s+is)?\W*[:=]\W*")
 _NUMBER = re.compile(r"(?:(?:action|id|option|number)\s*#?\s*)?\[?\(?(\d{1,6})\)?\]?")
+_NEGATIVE = re.compile(r"-\d{1,6}")
 _JSON = json.JSONDecoder()
 
 
@@ -52,6 +53,8 @@ def parse_action(answer: str, actions: Sequence[WrittenAction]) -> int:
     if not isinstance(answer, str):
         raise ActionTextError(f"answer: found {short_repr(answer)}, expected text", actions)
     text = answer[-_MAX_READ:]
+    if _NEGATIVE.fullmatch(text.strip()):  # not a list item
+        raise ActionTextError(f"answer: found {text.strip()}, expected the id of a legal action", actions)
     found = _exact(_plain(text), actions)
     if found is not None:
         return found

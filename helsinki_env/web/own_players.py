@@ -51,12 +51,14 @@ class OwnPlayers:
         """Return the players available for a game: players from packages first, then networks by name."""
         packages = sorted({point.name for point in entry_points(group=ENTRY_POINT_GROUP)})
         found = [OwnPlayer(name, name) for name in packages]
-        for path in self._files()[:_MAX_LISTED]:
+        paths = self._files()[:_MAX_LISTED]
+        names = [_name_of(path) for path in paths]
+        for path, name in zip(paths, names, strict=True):
             with suppress(OSError, ValueError):  # deleted in the meantime, or not a network
                 environment, _, digest = _read(path)
-                name = _name_of(path)
                 if environment == environment_id(spec.config()) and re.fullmatch(_NAME, name):
-                    found.append(OwnPlayer(f"{CHECKPOINT}{name}@{digest}", name))
+                    label = name if names.count(name) == 1 else str(path.relative_to(self._folder))
+                    found.append(OwnPlayer(f"{CHECKPOINT}{name}@{digest}", label))
         return found
 
     def _files(self) -> list[Path]:
@@ -75,18 +77,17 @@ class OwnPlayers:
         if match is None:
             raise UserError(f"player {short_repr(player)}: expected {CHECKPOINT}NAME@DIGEST")
         name, expected = match.groups()
-        path = next((path for path in self._files() if _name_of(path) == name), None)
-        if path is None:
-            raise UserError(f"player {name}: found no network of this name in {self._folder}; copy it there again")
-        try:
-            _, kind, digest = _read(path)
-        except (OSError, ValueError) as problem:
-            raise UserError(f"player {name}: {path} cannot be read: {problem}") from None
-        if digest != expected:
-            raise UserError(
-                f"player {name}: found the digest {digest} of {path}, expected {expected}; restore the file"
-            )
-        return f"{CHECKPOINT}{digest}:{_MAKERS[kind]}:{path}"
+        problem = f"found no network of this name in {self._folder}; copy it there again"
+        for path in [path for path in self._files() if _name_of(path) == name]:
+            try:
+                _, kind, digest = _read(path)
+            except (OSError, ValueError) as error:
+                problem = f"{path} cannot be read: {error}"
+                continue
+            if digest == expected:
+                return f"{CHECKPOINT}{digest}:{_MAKERS[kind]}:{path}"
+            problem = f"found the digest {digest} of {path}, expected {expected}; restore the file"
+        raise UserError(f"player {name}: {problem}")
 
 
 def _name_of(path: Path) -> str:

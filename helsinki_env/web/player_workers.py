@@ -37,6 +37,10 @@ class PlayerFailedError(RuntimeError):
     """Raised if a player has raised an error or its process has ended. The message describes the cause."""
 
 
+class PlayerEndedError(PlayerFailedError):
+    """Raised if the process of a player has ended or cannot be started; a later call may succeed."""
+
+
 @lru_cache(maxsize=16)
 def _player(config: str, name: str) -> Any:
     from helsinki_env.agents.registry import make_player
@@ -140,7 +144,7 @@ class PlayerPool:
                         self._became_idle.clear()
                         await self._became_idle.wait()
         if self._closed:
-            raise PlayerFailedError("no player can be called: the server is shutting down")
+            raise PlayerEndedError("no player can be called: the server is shutting down")
         while self._idle:
             worker = self._idle.pop()
             if worker.process.is_alive():
@@ -185,7 +189,7 @@ class PlayerPool:
             worker = await self._take_worker()
         except OSError as problem:
             self._free.release()
-            raise PlayerFailedError(f"{player}: no process could be started: {problem}") from problem
+            raise PlayerEndedError(f"{player}: no process could be started: {problem}") from problem
         except BaseException:
             self._free.release()
             raise
@@ -199,7 +203,7 @@ class PlayerPool:
                 worker.end()
             raise
         except Exception as problem:
-            raise PlayerFailedError(f"the process of {player} ended") from problem
+            raise PlayerEndedError(f"the process of {player} ended") from problem
         for text in warnings:
             warn_once(text)
         if not succeeded:

@@ -10,6 +10,7 @@ import json
 import logging
 import secrets
 import time
+from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.web.help import log_text
 from helsinki_env.web.levels import Estimate, own_rating, player_rating
 from helsinki_env.web.names import shown_names
-from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
+from helsinki_env.web.player_workers import PlayerEndedError, PlayerFailedError, PlayerPool
 from helsinki_env.web.reasons import reason_text
 from helsinki_env.web.store import StoreError, TableStore, finished_tables
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError, TakenAction
@@ -99,15 +100,18 @@ async def evaluate_own(pool: PlayerPool, table: GameTable, action: int) -> Evalu
     return (await pool.evaluate(table.config, DEFAULT_EVALUATOR, observation, mask, key, extra))[0]
 
 
-async def mistakes(pool: PlayerPool, table: GameTable) -> list[tuple[int, int, float]]:
-    """Return the worst mistakes of the humans at a table, each as (index of the action, action, regret)."""
+async def mistakes(pool: PlayerPool, table: GameTable, first: int = 0) -> list[tuple[int, int, float]]:
+    """Return the worst mistakes of the humans at a table, each as (index of the action, action, regret).
+
+    The actions before `first` were taken in another game, which the table continues.
+    """
     now = table.game.spec.game(table.config, seed=table.seed) if not table.start else None
     if now is None:
         return []  # games that start from a saved position are not examined
     own, rows = list[TakenAction](), list[tuple[Any, ...]]()
     for taken in table.decisions:
         timely = table.clock is None or taken.number not in table.clock.expired
-        if timely and table.chairs[taken.seat].is_person and len(now.legal_actions()) > 1:
+        if taken.number >= first and timely and table.chairs[taken.seat].is_person and len(now.legal_actions()) > 1:
             own.append(taken)
             key = seat_key(0, taken.seat, taken.number)
             rows.append((now.observation(), now.action_mask(), key, np.int64(taken.action)))
@@ -165,14 +169,16 @@ class Exercises:
             "left": int(unknown and not due) if self._left < 0 else self._left,
         }
 
-    def next(self, skip: str = "") -> Exercise | None:
-        """Return the exercise that has been due for the longest time, or None if no exercise is due."""
+    def next(self, skip: Collection[str] = ()) -> Exercise | None:
+        """Return the exercise that has been due for the longest time and is not in `skip`, or None."""
         rows = self._rows.execute(
             "SELECT name, game, title, position, taken, regret, level, answers FROM exercises "
-            "WHERE due <= ? AND name != ? ORDER BY due, regret DESC",
-            (time.time(), skip),
+            "WHERE due <= ? ORDER BY due, regret DESC",
+            (time.time(),),
         )
         for name, game, title, position, taken, regret, level, answers in rows:
+            if name in skip:
+                continue
             try:
                 table = _table_at(name, title, self._store.boards.local_text(position))
             except ValueError:  # saved by another version
@@ -245,11 +251,15 @@ class Exercises:
             table = await self._store.load_in_thread(name)
             named, names = shown_names(table.title, table.chairs, table.game.spec.name)
             title = named or ", ".join(names)
-            for number, action, regret in await mistakes(self._pool, table) if table.game.done else ():
+            first = self._store.branch_start(name) or 0
+            for number, action, regret in await mistakes(self._pool, table, first) if table.game.done else ():
                 position = self._store.boards.portable_text(_position_of(table, number))
                 rows.append((f"{name}-{number}", table.game.spec.name, title, position, action, regret, now))
         except TableError:  # deleted, or saved by another version
             pass
+        except PlayerEndedError as problem:  # for example for lack of memory; the next examination tries again
+            _log.warning("practice: table %s: %s", name, problem)
+            return
         except PlayerFailedError as problem:  # the network does not support the configuration
             _log.warning("practice: table %s: %s", name, problem)
         with self._store.transaction():
@@ -279,7 +289,7 @@ async def note_results(store: TableStore) -> None:
             table = await store.load_in_thread(name)
         except TableError:
             continue
-        branched = store.rows.execute("SELECT 1 FROM branches WHERE name = ?", (name,)).fetchone()
+        branched = store.branch_start(name) is not None
         usual = table.config == table.game.spec.config(num_players=2) and not table.start and not branched
         own = table.clock is None or not table.clock.expired
         # The ratings of the levels apply only to the published game with two players.

@@ -27,14 +27,17 @@ def exercise_view(exercise: Exercise, legal: list[dict[str, Any]]) -> dict[str, 
 
 
 class PracticeSession:
-    """A page's series of exercises; `name` is `PRACTICE` or `PUZZLES`."""
+    """A page's series of exercises; `name` is `PRACTICE` or `PUZZLES`, and `first` the index of the first puzzle."""
 
-    def __init__(self, name: str, exercises: Exercises, pool: PlayerPool, send: Callable[[str], None]) -> None:
+    def __init__(
+        self, name: str, exercises: Exercises, pool: PlayerPool, send: Callable[[str], None], first: int = 0
+    ) -> None:
         self._name, self._exercises, self._pool, self._send_text = name, exercises, pool, send
         self._exercise: Exercise | None = None
         self._legal: list[dict[str, Any]] = []
-        self._number = -1  # index of the puzzle
+        self._number = (first if 0 < first < len(puzzles()) else 0) - 1  # index of the puzzle
         self._answered = False
+        self._shown: set[str] = set()  # exercises that were shown since all due ones were shown
         self._task: asyncio.Task[None] | None = None
 
     def _send(self, message: dict[str, Any]) -> None:
@@ -47,12 +50,15 @@ class PracticeSession:
         self._next()
 
     def _next(self) -> None:
-        before = self._exercise.name if self._exercise else ""
         if self._name == PUZZLES:
             self._number += 1
             self._exercise = puzzle(self._number) if self._number < len(puzzles()) else None
         else:
-            self._exercise = self._exercises.next(before) or self._exercises.next()
+            self._exercise = self._exercises.next(self._shown)
+            if self._exercise is None:
+                self._shown.clear()
+                self._exercise = self._exercises.next()
+            self._shown |= {self._exercise.name} if self._exercise else set()
         self._answered = False
         counts = self._exercises.counts(waits=True)
         if self._name == PUZZLES:

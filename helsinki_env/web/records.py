@@ -110,11 +110,6 @@ class SavedGames:
             raise TableError(f"record {name}: can no longer be replayed: {problem}") from None
         return SavedGame(name, title, record, initial_game(record))
 
-    def add_branch(self, record: str, table: str, decisions: int) -> None:
-        """Record that a table continues from a game or position after the first `decisions` actions."""
-        with self._store.transaction():
-            self._rows.execute("INSERT INTO branches VALUES (?, ?, ?)", (table, record, decisions))
-
     def branches(self, record: str) -> list[dict[str, Any]]:
         """Return the tables started from a game or position.
 
@@ -128,9 +123,8 @@ class SavedGames:
         return [dict(zip(("table", "title", "decisions", "made"), row, strict=True)) for row in rows]
 
     def remove(self, name: str) -> None:
-        """Delete a game or position; raise TableError if it does not exist."""
+        """Delete a game or position; raise TableError if it does not exist. Tables that continue it remain so."""
         with self._store.transaction():
-            self._rows.execute("DELETE FROM branches WHERE record = ?", (name,))
             deleted = self._rows.execute("DELETE FROM records WHERE name = ?", (name,))
         if not deleted.rowcount:
             raise TableError(f"record {name!r:.40}: does not exist")

@@ -234,9 +234,8 @@ def _add_tables(
         for seat, chair in enumerate(table.chairs):
             if chair.player in {one.player for one in offered}:
                 await _check_player(sessions, table, seat)
-        store.add(table)
-        if wanted.begin is not None:
-            records.add_branch(wanted.begin.record, table.name, wanted.begin.decisions)
+        begin = wanted.begin
+        store.add(table, *(("", 0) if begin is None else (begin.record, begin.decisions)))
         links = [
             # The URL fragment after the # is never sent to a server or written to its log.
             {"seat": seat, "name": seat_name(table, seat), "link": f"/tables/{table.name}#key={chair.key}"}
@@ -417,8 +416,8 @@ def _add_practice(app: FastAPI, exercises: Exercises) -> None:
 def _add_socket(
     app: FastAPI, settings: ServerSettings, sessions: TableSessions, exercises: Exercises, pool: PlayerPool
 ) -> None:
-    async def _practice(name: str, page_socket: PageSocket) -> None:
-        practice = PracticeSession(name, exercises, pool, page_socket.send)
+    async def _practice(name: str, page_socket: PageSocket, first: int) -> None:
+        practice = PracticeSession(name, exercises, pool, page_socket.send, first)
         try:
             practice.begin()
             await page_socket.serve(practice.handle)
@@ -426,7 +425,7 @@ def _add_socket(
             practice.close()
 
     @app.websocket("/ws/tables/{name}")
-    async def table_socket(socket: WebSocket, name: str) -> None:
+    async def table_socket(socket: WebSocket, name: str, puzzle: int = 0) -> None:
         await socket.accept()
         page_socket = PageSocket(socket)
         page, session = None, None
@@ -437,7 +436,7 @@ def _add_socket(
             if settings.token and not hmac.compare_digest(first["token"].encode(), settings.token.encode()):
                 raise TableError(f"token: missing or wrong; {TOKEN_REMEDY}")
             if name in (PRACTICE, PUZZLES):
-                await _practice(name, page_socket)
+                await _practice(name, page_socket, puzzle)
                 return
             session = sessions.open(name)
             page = PageConnection(page_socket.send, session.seats_of(first["key"]))

@@ -205,8 +205,8 @@ class TableStore:
         """Write pending data and close the database."""
         self.rows.close()
 
-    def add(self, table: GameTable) -> None:
-        """Save a new table and its initial actions."""
+    def add(self, table: GameTable, record: str = "", decisions: int = 0) -> None:
+        """Save a new table and its initial actions, the first `decisions` of which come from a saved game `record`."""
         chairs = json.dumps([list(chair) for chair in table.chairs])
         config, start = self.boards.portable(config_to_dict(table.config)), self.boards.portable_text(table.start)
         with self.transaction():
@@ -220,6 +220,13 @@ class TableStore:
             )
             for decision in table.decisions:
                 self._insert(table.name, decision)
+            if record:
+                self.rows.execute("INSERT INTO branches VALUES (?, ?, ?)", (table.name, record, decisions))
+
+    def branch_start(self, name: str) -> int | None:
+        """Return the number of actions that a table took over from a saved game, or None if it continues no game."""
+        row = self.rows.execute("SELECT decisions FROM branches WHERE name = ?", (name,)).fetchone()
+        return None if row is None else int(row[0])
 
     def remove(self, name: str) -> None:
         """Delete a table."""

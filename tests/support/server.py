@@ -181,7 +181,7 @@ def until(line: Line, wanted: Any, seconds: float = 120) -> dict[str, Any]:
             return message
 
 
-def in_thread(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine in its own thread, because the browser of other tests runs its loop in this one."""
+def in_thread(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine in its own thread and return its result, because the browser of other tests runs its loop in this one."""
     with ThreadPoolExecutor(1) as threads:
-        threads.submit(asyncio.run, work).result()
+        return threads.submit(asyncio.run, work).result()

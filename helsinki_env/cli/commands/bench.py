@@ -36,6 +36,8 @@ from helsinki_env.utils.terminal import plain_console
 #: Page section for the comparison; the section with the results of a game is named after the game.
 _AGAINST = "against"
 _BATCHES = "1,64,1024,4096"
+#: Default number of measurements of each revision.
+_PAIRS = 9
 _TENSOR_BATCHES = "1024,4096,16384,65536,262144"
 
 
@@ -70,7 +72,7 @@ def main(
     players: str = "mc:200,ismcts:400",
     game: str | None = None,
     against: str | None = None,
-    pairs: int = 9,
+    pairs: int = _PAIRS,
     only: str = "",
     write: Path | None = None,
     device: str | None = None,
@@ -109,11 +111,17 @@ def main(
     player_names = [] if players == "none" else read_list(players)
     if device is not None and (against is not None or write is not None):
         raise UserError("--device: found with --against or --write, which measure on the CPU; leave one of them out")
+    if pairs != _PAIRS and against is None:
+        raise UserError("--pairs: found without --against, which compares two revisions; add it, or leave out --pairs")
     everything = game is None and (against is not None or write is not None)
     first = default_spec().name if game is None else game
     names = [first, *(name for name in game_names() if everything and name != first)]
     configs = [spec_by_name(name).config() for name in names]
     if device is not None:
+        if only:
+            raise UserError(
+                "--only: found with --device, which measures the tensor environments; leave one of them out"
+            )
         if json is not None:
             out_file(json, "--json")
         _measure_tensors(configs[0], batch_sizes, device, seconds, json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -173,7 +174,10 @@ def seal(
     out_file(path)
     digest = files_digest(player, config)
     plain_console().print(f"{player}: seal {write_seal(path, chosen, player, digest, stage, source)}")
-    plain_console().print(f"Wrote {path}; next: helsinki evaluate run PLAYER --stage {stage} --out {out} --sealed TEXT")
+    words = ["helsinki", "evaluate", "run", player, "--stage", stage, "--out", str(out)]
+    words += [] if gauntlet is None else ["--gauntlet", gauntlet]
+    words += ["--trust"] if trust else []
+    plain_console().print(f"Wrote {path}; next: {shlex.join(words)} --sealed TEXT")
     return 0
 
 
@@ -205,6 +209,7 @@ def verify(
             the code first.
     """
     with requires_extra("stats"):
+        from helsinki_env.agents.llm.usage import shared_budget
         from helsinki_env.evaluation.gauntlet.certificate import read_unverified_certificate
         from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import format_rating_interval
@@ -212,7 +217,12 @@ def verify(
 
     player = None if player is None else _player_name(player)
     if (named := certified_suite(certificate)) is not None:
+        if gauntlet is not None or processes is not None:
+            option = "--processes" if gauntlet is None else "--gauntlet"
+            raise UserError(f"{option}: found with a certificate of positions, expected it with one of evaluate run")
         return verify_positions(certificate, player, suite or named, games, seed, trust)
+    if suite is not None:
+        raise UserError("--suite: found with a certificate of evaluate run, expected it with one of positions")
     chosen = _gauntlet(gauntlet, trust)
     check_players([] if player is None else [player], chosen.reference.tables[0].config)
     claim = read_unverified_certificate(certificate, chosen, ReferenceRatings.of(chosen), player, trust=trust)
@@ -226,6 +236,7 @@ def verify(
             lambda: f"{display.done:,} of {count:,} games match; start again with: {rerun_command_line()}"
         ),
         display,
+        shared_budget([claim.player]),
     ):
         claim.play(chunks, processes or cpu_count(), display.advance)
     other = "" if claim.player == claim.named else f" (the certificate names {claim.named})"

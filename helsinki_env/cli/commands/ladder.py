@@ -55,6 +55,9 @@ def main(
         raise UserError(f"--out: found {out} there already, expected a new page; --overwrite replaces it")
     console = plain_console()
     if from_json is not None:
+        if rating != DEFAULT_RATING or processes is not None:
+            option = "--processes" if processes is not None else "--reference, --seed or --resamples"
+            raise UserError(f"{option}: found with --from-json, which neither plays nor rates; leave one of them out")
         data = read_report(from_json)
     else:
         status = arena.main(config=config, out=run, workers=WorkerOptions(processes), trust=trust)

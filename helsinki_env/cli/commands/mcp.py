@@ -64,8 +64,7 @@ def main(
     for name in own:
         _check_player(name, specs)
     token = _token() if http or not is_loopback(host) else ""
-    if data is not None:
-        check_tables(data, own, trust)
+    stored = check_tables(folder, own, trust or data is None)
     precompile_groups([part for spec in specs for part in groups_for([*own, "heuristic"], spec.config())])
     listening = listen(host, port)
     address = network_address(host, listening)
@@ -76,7 +75,7 @@ def main(
         hidden = f"the value of {_TOKEN}" if os.environ.get(_TOKEN) else token
         console.print(f"helsinki mcp: protocol at {address}{PATH}, token: {hidden}")
     warnings.filterwarnings("ignore", "coroutine '.*' was never awaited", RuntimeWarning)  # if the command stops early
-    with shared_budget(own), save_on_interrupt(lambda: f"tables saved in {folder}"):
+    with shared_budget([*own, *stored]), save_on_interrupt(lambda: f"tables saved in {folder}"):
         asyncio.run(serve(app, listening, None if http else server))
 
 

@@ -72,8 +72,7 @@ def main(
     if not names and (variant != AS_PUBLISHED or seed is not None):
         names = [HUMAN, *["heuristic"] * (chosen.num_players - 1)]
     own = tuple(name for name in names if name != HUMAN)
-    if data is not None:
-        check_tables(data, own, trust)
+    stored = check_tables(folder, own, trust or data is None)
     page = ""
     if names:
         table = _table(names, chosen, seed)
@@ -112,12 +111,15 @@ def main(
         webbrowser.open(address)
     # If Ctrl-C arrives before the server runs, a coroutine is never awaited, which is harmless.
     warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
-    with shared_budget(own), save_on_interrupt(lambda: f"tables saved in {folder}"):
+    with shared_budget([*own, *stored]), save_on_interrupt(lambda: f"tables saved in {folder}"):
         server.run(sockets=[listening])
 
 
-def check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
-    """Raise PlayerError if tables or tournaments in a folder name code that is neither typed nor trusted."""
+def check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> list[str]:
+    """Return the players of the tables and tournaments in a folder.
+
+    Raise PlayerError if they name code that is neither typed nor trusted.
+    """
     from helsinki_env.agents.registry import check_code
     from helsinki_env.web.levels import LEVEL
     from helsinki_env.web.own_players import CHECKPOINT
@@ -125,15 +127,18 @@ def check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
 
     store = TableStore(folder)
     try:
-        players = {chair.player for table in store.all() for chair in table.chairs} | {
+        seated = {chair.player for table in store.all() for chair in table.chairs}
+        entered = {
             player
             for (settings,) in store.rows.execute("SELECT settings FROM tournaments")
             for player in json.loads(settings)["players"]
         }
     finally:
         store.close()
-    code = {player for player in players - set(typed) if not player.startswith((LEVEL, CHECKPOINT))}
-    check_code(sorted(code), store.path, trust=trust)
+    # Only tables replace these names; in a tournament, they could be modules.
+    code = {player for player in seated if not player.startswith((LEVEL, CHECKPOINT))} | entered
+    check_code(sorted(code - set(typed)), store.path, trust=trust)
+    return sorted(seated | entered)
 
 
 def _table(names: list[str], config: Any, seed: int | None) -> GameTable:

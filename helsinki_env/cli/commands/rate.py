@@ -84,9 +84,14 @@ def main(
     console, of_records = plain_console(), run.is_file()
     if of_records and out is not None:
         raise UserError(f"--out: found with the file {run}, expected the folder of a run for a report")
+    if better is None and (at_most, at_least, unit, alpha, beta, cap) != (0, 10, "elo", 0.05, 0.05, None):
+        raise UserError("--better: found nothing, expected two players A,B for the options of its test")
     if better is not None:
         if out is not None:
             raise UserError("--out: found with --better, which writes no report; leave one of them out")
+        if payoff or rating != DEFAULT_RATING:
+            option = "--payoff" if payoff else "--reference, --seed or --resamples"
+            raise UserError(f"{option}: found with --better, which rates no players; leave one of them out")
         _test(console, run, better, _hypotheses(at_most, at_least, unit, alpha, beta, cap))
         return
     if out is not None:
@@ -235,6 +240,10 @@ def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> N
     if not chosen:
         players = "; ".join(f"{table.name}: {', '.join(table.players)}" for table in played)
         raise UserError(f"--better: found {better!r}, expected two players of one matchup ({players})")
+    if hypotheses.is_extreme:
+        console.print(
+            "The hypotheses are far from 50%, where errors are up to three times as frequent as --alpha and --beta say."
+        )
     for table in chosen:
         for line in _conclusion(table, names, hypotheses):
             console.print(line)

@@ -20,7 +20,7 @@ blocks, plan, checksum of the games, and times of the players. The plan determin
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -394,13 +394,13 @@ class RunFolder:
         missing = {self.plan.whole(chunk) for chunk in self.missing()}
         if missing and (self.path / _GAMES).exists():
             with suppress(ArenaError):  # if the file is damaged, the games are played again
-                times = self._times_of_removed()
+                times = self._times_of_removed(missing)
                 for chunk, games in self._games_of_joined():
                     if chunk in missing:
                         self._chunks.write(chunk, games.played, times.pop(chunk.table, ()))
 
-    def _times_of_removed(self) -> dict[int, tuple[ThinkingTime, ...]]:
-        """Return the times in times.json without those of the existing work units, by matchup."""
+    def _times_of_removed(self, missing: Collection[WorkUnit]) -> dict[int, tuple[ThinkingTime, ...]]:
+        """Return the times in times.json without those of the work units that are not missing, by matchup."""
         found: dict[int, list[ThinkingTime]] = {}
         if (self.path / _TIMES).exists():
             names = [table.name for table in self.plan.tables]
@@ -410,7 +410,7 @@ class RunFolder:
                 player = players.index(entry["player"].choice(players))
                 found.setdefault(table, []).append(_read_time(entry, player))
         for chunk in self.plan.chunks:
-            if chunk.table in found:
+            if chunk.table in found and chunk not in missing:
                 found[chunk.table] += [time.negative for time in self._chunks.times(chunk)]
         return {table: _sum_by_player(times) for table, times in found.items()}
 

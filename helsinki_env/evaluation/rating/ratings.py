@@ -215,15 +215,20 @@ def bootstrap_fits(model: RatingModel, fitted: Fit, resamples: int, seed: int) -
     batch = max(1, min(resamples, _BATCH_NUMBERS // (patterns * rankings.features.shape[1])))
     for begin in range(0, resamples, batch):
         size = min(batch, resamples - begin)
-        draws = rng.multinomial(units, np.full(units, 1 / units), size=size).astype(np.float64)
+        weights = np.empty((patterns, size))
+        first, second = np.empty((len(fitted.theta), size)), np.empty((size, *hessians.shape[1:]))
+        rows = max(1, _BATCH_NUMBERS // units)
+        for part in (slice(at, min(at + rows, size)) for at in range(0, size, rows)):
+            number = part.stop - part.start
+            draws = rng.multinomial(units, np.full(units, 1 / units), size=number).astype(np.float64)
+            weights[:, part] = rankings.counts.T @ draws.T
+            first[:, part] = scores.T @ draws.T
+            second[part] = np.tensordot(draws, hessians, axes=1)
         drawn = VirtualDraws(
             virtual.contrasts,
             virtual.wins[:, None] * rng.standard_exponential((len(virtual.wins), size)),
             virtual.losses[:, None] * rng.standard_exponential((len(virtual.losses), size)),
         )
-        weights = np.ascontiguousarray(rankings.counts.T @ draws.T)
-        first = scores.T @ draws.T
-        second = np.tensordot(draws, hessians, axes=1)
         theta[begin : begin + size] = _fit_batch(model, fitted.theta, weights, drawn, first, second)
     return theta
 
@@ -257,9 +262,9 @@ def _fit_batch(
     return theta.T
 
 
-def percentiles(samples: Array, units: int, level: float = 0.95) -> tuple[Array, Array]:
-    """Return both endpoints of the expanded percentile intervals of N values, given R resamples, (R, N)."""
-    outside = float(ndtr(-math.sqrt(units / (units - 1)) * student_quantile(units, level)))
+def percentiles(samples: Array, units: int) -> tuple[Array, Array]:
+    """Return both endpoints of the expanded 95% percentile intervals of N values, given R resamples, (R, N)."""
+    outside = float(ndtr(-math.sqrt(units / (units - 1)) * student_quantile(units)))
     low, high = np.quantile(samples, [outside, 1 - outside], axis=0, method="weibull")
     return low, high
 

@@ -43,6 +43,9 @@ def expected_score(difference: float) -> float:
 class Hypotheses:
     """The hypotheses of a sequential test.
 
+    The probabilities of errors are approximate. In simulations, they hold if both means are between 0.25 and 0.75.
+    Beyond (`is_extreme`), conclusions are wrong up to three times as often (docs/notes/rating-checks.md).
+
     Attributes:
         low: mean score (0 to 1) at or below which the conclusion should be "not better".
         high: mean score at or above which the conclusion should be "better".
@@ -71,6 +74,11 @@ class Hypotheses:
                 raise RatingError(f"{name}: found {value}, expected a probability between 0 and 0.5")
         if self.max_blocks is not None and self.max_blocks < _MIN_BLOCKS:
             raise RatingError(f"max_blocks: found {self.max_blocks}, expected at least {_MIN_BLOCKS}")
+
+    @property
+    def is_extreme(self) -> bool:
+        """Whether a mean is so far from 1/2 that errors are more frequent than `alpha` and `beta`."""
+        return self.low < 0.25 or self.high > 0.75
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -88,16 +88,6 @@ class Components:
     points_column: int
     points_column_windows: int
 
-    @property
-    def columns(self) -> int:
-        """The number of columns of the board, 5."""
-        return COLUMNS
-
-    @property
-    def rows(self) -> int:
-        """The number of rows of the board, 9."""
-        return ROWS
-
     def __hash__(self) -> int:
         """Return a hash of the content."""
         return hash((self.name, self.digest))

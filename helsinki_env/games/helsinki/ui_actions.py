@@ -118,18 +118,14 @@ def _card(components: Components, card: int) -> str:
     if card == components.wild_type:
         return "a wild card"
     facts = [f"{components.card_roofs(card)} roofs", *_superstructures(components, card)]
-    name, _, twin = card_to_string(card, components).partition(
-        "#"
-    )  # a suffix distinguishes variants that are otherwise the same
-    return f"a {name.split('/')[0]} ({', '.join(facts)}){f' #{twin}' if twin else ''}"
+    return f"a {card_to_string(card, components).split('/')[0]} ({', '.join(facts)})"
 
 
 def _pavilion(components: Components, card: int) -> str:
     """Return a build in words: ``a green pavilion of 3 for 3 cards, with 1 superstructure``."""
     number, roofs = components.card_number(card), components.card_roofs(card)
     cost = f"a {COLOURS[components.card_color(card)]} pavilion of {roofs} for {number} card{'s' * (number > 1)}"
-    _, _, twin = card_to_string(card, components).partition("#")
-    return ", with ".join((cost, *_superstructures(components, card))) + (f" #{twin}" if twin else "")
+    return ", with ".join((cost, *_superstructures(components, card)))
 
 
 def _superstructures(components: Components, card: int) -> list[str]:

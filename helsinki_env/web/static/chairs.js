@@ -76,12 +76,13 @@ export class Chairs {
    * @param {string} player
    * @param {string} name
    */
-  #chair({ levels, others, own }, seat, player, name) {
+  #chair({ levels, others, own, scale }, seat, player, name) {
+    const level = scale.findIndex((one) => one.player === player) + 1; // of a continued game
     const who = make(
       "select",
       { "aria-label": t(`Player ${seat + 1}`) },
       make("option", { value: HUMAN }, t("A person")),
-      make("optgroup", { label: t("Levels") }, ...levels.map((one) => make("option", { value: one.player }, `${t(one.label)} (${one.player})`))),
+      make("optgroup", { label: t("Levels") }, ...levels.map((one) => make("option", { value: one.player }, `${t(one.label)} (${one.player})`)), ...(level ? [make("option", { value: player }, t(`Level ${level}`))] : [])),
       make("optgroup", { label: t("Other players") }, ...others.map((one) => make("option", { value: one }, one))),
       ...(own.length ? [make("optgroup", { label: t("Players of your own") }, ...own.map((one) => make("option", { value: one.player }, ownLabel(one))))] : []),
     );

@@ -1,6 +1,7 @@
 /** The connection to the server, which reconnects after a disconnect or a timeout. */
 
 import { key, token } from "./access.js";
+import { recall } from "./kept.js";
 import { t } from "./language.js";
 
 /** @typedef {import("./protocol.js").FromServer} FromServer */
@@ -107,7 +108,8 @@ export class Connection {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     let socket;
     try {
-      socket = new WebSocket(`${scheme}://${location.host}/ws/tables/${encodeURIComponent(this.table)}`);
+      const from = this.table === "puzzles" ? `?puzzle=${Number(recall("puzzle", "0")) || 0}` : "";
+      socket = new WebSocket(`${scheme}://${location.host}/ws/tables/${encodeURIComponent(this.table)}${from}`);
     } catch (problem) {
       this.#refused = true;
       const why = problem instanceof Error ? problem.message : String(problem);

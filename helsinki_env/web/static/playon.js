@@ -30,8 +30,8 @@ export async function playOn(record, game, players, decisions, seat) {
   const games = await ask("GET", "/api/games");
   const played = games.find((one) => one.name === game);
   if (!played) throw new Error(t(`${game} cannot be played in a browser`));
-  const { levels, others, own } = played;
-  const known = [...[...levels, ...own].map((one) => one.player), ...others];
+  const { levels, others, own, scale } = played;
+  const known = [...[...levels, ...own, ...scale].map((one) => one.player), ...others];
   const fallback = levels[Math.min(1, levels.length - 1)].player;
   const sitting = players.map((player, i) => ({
     player: i === seat ? "human" : known.includes(player) ? player : fallback,

@@ -2,6 +2,7 @@
 
 import { ask } from "./access.js";
 import { button, byId, counted, make } from "./dom.js";
+import { keep } from "./kept.js";
 import { percent, t } from "./language.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
@@ -39,6 +40,7 @@ export class Practice {
   heard(state) {
     this.#state = state;
     const { kind, exercise, due, total, left } = state;
+    if (kind === "puzzles") keep("puzzle", String(exercise ? total - due : 0)); // where to continue after a reload
     byId("title").textContent = kind === "puzzles" ? t("Puzzles") : t("Practice");
     document.body.classList.toggle("idle", !exercise);
     this.box.className = "lesson sheet";
