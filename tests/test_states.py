@@ -127,6 +127,20 @@ def test_a_setup_is_checked_before_it_is_read(config: Any, field: str, value: in
         env.reset(seed=1, options={"setup": setup})
 
 
+def test_a_state_is_restored_whatever_default_device_a_program_has_chosen() -> None:
+    env = GameTorchEnv(3, HelsinkiConfig(), "cpu")
+    env.reset(seed=1)
+    saved = env.get_state()
+    torch.set_default_device("meta")
+    try:
+        env.reset(seed=2)
+        env.set_state(saved)
+    finally:
+        torch.set_default_device(None)
+    for name, value in env.get_state().items():
+        np.testing.assert_array_equal(value, saved[name])
+
+
 def test_a_game_made_of_a_record_has_its_disabled_actions() -> None:
     env = HelsinkiVectorEnv(1, episodes=RandomEpisodes(covered=5, denied=(2, 3)))
     env.reset(seed=1)

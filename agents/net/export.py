@@ -148,8 +148,8 @@ def _model(network: Network, description: dict[str, Any]) -> onnx.ModelProto:
     """Convert a network to a validated ONNX model."""
     at = feature_offsets(network.game, network.config.ahead)
     example = (
-        torch.zeros((2, MAX_SEATS - 1, int(at.seat[-1])), dtype=torch.int8),
-        torch.zeros((2, int(at.table[-1])), dtype=torch.int8),
+        torch.zeros((2, MAX_SEATS - 1, int(at.seat[-1])), dtype=torch.int8, device="cpu"),
+        torch.zeros((2, int(at.table[-1])), dtype=torch.int8, device="cpu"),
     )
     rows, seats = torch.export.Dim("N"), torch.export.Dim("P", max=MAX_SEATS)
     with _quiet(), torch.no_grad():

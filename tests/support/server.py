@@ -182,6 +182,6 @@ def until(line: Line, wanted: Any, seconds: float = 120) -> dict[str, Any]:
 
 
 def in_thread(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine in its own thread and return its result, because the browser of other tests runs its loop in this one."""
+    """Return the result of a coroutine, run in its own thread: the browser of other tests runs its loop in this one."""
     with ThreadPoolExecutor(1) as threads:
         return threads.submit(asyncio.run, work).result()

@@ -108,8 +108,9 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
         games = torch.arange(self.stage.games, device=self.stage.device)
         numbers = torch.from_numpy(self.stage.numbers.astype(np.int32)).to(self.stage.device)
         for epoch in range(c.update_epochs):
-            key = torch.tensor(hash_key(self.seed + _ORDER, self.updates, epoch), dtype=torch.int32)
-            order = shuffled_steps(game_keys(key.to(self.stage.device), numbers), self.stage.steps)
+            hashed = hash_key(self.seed + _ORDER, self.updates, epoch)
+            key = torch.tensor(hashed, dtype=torch.int32, device=self.stage.device)
+            order = shuffled_steps(game_keys(key, numbers), self.stage.steps)
             for steps in (order * self.stage.games + games).chunk(self.parts):
                 self._rows.copy_(steps.flatten())
                 self._step()
