@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import helsinki_env
 from helsinki_env.agents.net.description import environment_id
 from helsinki_env.agents.registry import files_digest, make_player
 from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml
@@ -51,6 +52,7 @@ def results(file: Node, out: Path, only: list[int], counts: list[int]) -> Iterat
                     "seed": file["seed"].integer(0),
                     "games": file["games"].integer(2),
                     "response": name,
+                    "package": helsinki_env.__version__,
                     "environment": environment_id(config),
                     "files": {player: files_digest(player, config) for player in (to, by) if player != "train"},
                     "training": None if preset is None else preset.to_dict(),

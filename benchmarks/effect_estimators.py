@@ -126,9 +126,11 @@ def simulate(studies: int) -> None:
 
 
 def compare(folder: Path) -> None:
-    """For each matchup of a run, print the slope of least squares on each estimate and test their difference."""
+    """For each matchup of a run, print the slope of least squares on each estimate and their distance."""
     centre = np.eye(15) - 1 / 15
-    print("matchup, estimator: slope of least squares on the estimate, chi-squared of the difference (14 df)")
+    print(
+        "matchup, estimator: slope of least squares on the estimate, squared distance in standard errors of the former"
+    )
     for table in load_run(folder):
         if len(table) == 0 or not table.denied.any():
             continue

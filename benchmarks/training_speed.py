@@ -6,9 +6,8 @@
 Both learn two-player games with networks of similar size and the same numbers of parallel games, epochs and samples per
 minibatch. Both may use all CPU cores. Our learner starts with a trained network, which is typical of most of a run.
 
-The benchmark counts all steps of the games, like the timesteps of Stable-Baselines3, and the steps that a network
-evaluates. Our learner skips steps with a single legal action, whereas Stable-Baselines3 evaluates them and learns from
-them.
+The benchmark counts the steps that a network evaluates and learns from. Our learner plays all seats and skips steps
+with a single legal action. Stable-Baselines3 plays one seat against a random player and learns from all its steps.
 
 A preset with a plain network (``--preset gpu``) is measured on its own on the selected device.
 """
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from helsinki_env.agents.net.network import Network
     from helsinki_env.training.preset import Preset
 
-#: Function that runs one update; returns the numbers of steps and of evaluated steps, and the time by activity.
-Update = Callable[[], tuple[int, int, dict[str, float]]]
+#: Function that runs one update; returns the number of evaluated steps and the time by activity.
+Update = Callable[[], tuple[int, dict[str, float]]]
 
 
 def _ours(preset: Any, network: Network, seed: int) -> Update:
@@ -61,12 +60,12 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
 
     learner = PPO(network, stage, config, seed, no_opponent, uses_bfloat16(preset.precision, device))
 
-    def update() -> tuple[int, int, dict[str, float]]:
+    def update() -> tuple[int, dict[str, float]]:
         torch.set_num_threads(1)  # one CPU core plays while another learns
         before = learner.decisions
         progress = learner.update()
         learner.wait_for_rollout()  # a running rollout would slow the other learner
-        return config.num_envs * config.num_steps, learner.decisions - before, progress.seconds
+        return learner.decisions - before, progress.seconds
 
     return update
 
@@ -91,10 +90,10 @@ def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
     )  # fmt: skip
     threads = cpu_count()
 
-    def update() -> tuple[int, int, dict[str, float]]:
+    def update() -> tuple[int, dict[str, float]]:
         torch.set_num_threads(threads)
         model.learn(c.num_envs * c.num_steps, reset_num_timesteps=False)
-        return c.num_envs * c.num_steps, c.num_envs * c.num_steps, {}
+        return c.num_envs * c.num_steps, {}
 
     return update, sum(p.numel() for p in model.policy.parameters())
 
@@ -139,32 +138,31 @@ def main(
     size = sum(p.numel() for p in network.parameters())
     ours = _ours(chosen, network, seed)
     theirs, weights = _theirs(chosen, size, seed)
-    counted: dict[str, list[tuple[int, int, float]]] = {"helsinki train": [], "MaskablePPO": []}
+    counted: dict[str, list[tuple[int, float]]] = {"helsinki train": [], "MaskablePPO": []}
     spent: dict[str, float] = {}
     total = 0.0
     for number in range(rounds + 1):
         for name, update in (("helsinki train", ours), ("MaskablePPO", theirs)):
             began = time.perf_counter()
-            steps, evaluated, seconds = update()
+            evaluated, seconds = update()
             took = time.perf_counter() - began
             if number:
-                counted[name].append((steps, evaluated, took))
+                counted[name].append((evaluated, took))
                 for part, value in seconds.items():
                     spent[part] = spent.get(part, 0.0) + value
                 total += took if seconds else 0.0
     console = plain_console()
     table = Table(title=f"{rounds} updates of each, alternating: steps per second")
-    for column in ("learner", "weights", "of the games", "evaluated", "of the games, by update"):
+    for column in ("learner", "weights", "evaluated", "evaluated, by update"):
         table.add_column(column, justify="left" if column == "learner" else "right")
     rates = []
     for (name, updates), count in zip(counted.items(), (size, weights), strict=True):
-        took = sum(seconds for _, _, seconds in updates)
-        rates.append([sum(entry[kind] for entry in updates) / took for kind in (0, 1)])
-        by_update = ", ".join(f"{steps / seconds:,.0f}" for steps, _, seconds in updates)
-        table.add_row(name, f"{count:,}", *(f"{rate:,.0f}" for rate in rates[-1]), by_update)
+        took = sum(seconds for _, seconds in updates)
+        rates.append(sum(evaluated for evaluated, _ in updates) / took)
+        by_update = ", ".join(f"{evaluated / seconds:,.0f}" for evaluated, seconds in updates)
+        table.add_row(name, f"{count:,}", f"{rates[-1]:,.0f}", by_update)
     console.print(table)
-    ratios = [ours / theirs for ours, theirs in zip(*rates, strict=True)]
-    console.print(f"Ratio: {ratios[0]:.2f} of the games, {ratios[1]:.2f} evaluated")
+    console.print(f"Ratio: {rates[0] / rates[1]:.2f}")
     parts = Table(title="Time of helsinki train: playing on one CPU core, learning on the other")
     parts.add_column("activity")
     parts.add_column("share of the time", justify="right")

@@ -7,7 +7,8 @@ Both commands resume, and `compare` adds its results to those in its file, so se
 names a preset, changes for all variants, and the changes of each variant, of which the first is the baseline. All
 variants of a seed start from the same pretrained network and take the same number of self-play steps. The networks
 after the last step are compared; promotion tests have no effect. Wins are percentages of the pairs in which the variant
-is ahead of the baseline with the same seed. The interval of the mean over seeds covers the variation between seeds.
+is ahead of the baseline with the same seed. The interval of the mean covers the variation between seeds and between
+deals, which all seeds share.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ def rows(results: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
     for (variant, count), ones in by_variant.items():
         by_seed = ", ".join(f"{one['wins']:.1f} ± {one['half_width']:.1f}" for one in ones)
         mean, half = mean_and_half_width(np.array([one["wins"] for one in ones])) if len(ones) > 1 else (0, 0)
+        half = np.hypot(half, np.mean([one["half_width"] for one in ones]))
         found.append((variant, count, by_seed, f"{mean:.1f} ± {half:.1f}" if len(ones) > 1 else ""))
     return found
 

@@ -43,8 +43,9 @@ def rows(game: str, found: dict[str, Any]) -> Iterator[tuple[str, ...]]:
         ones = [one[-1] for one in group]
         chance = 100 / int(players)
         excess = [one["share"] - chance for one in ones]
-        if len(ones) > 1:  # an interval over training seeds
+        if len(ones) > 1:  # an interval over training seeds, and over deals, which all seeds share
             mean, half = mean_and_half_width(np.array(excess))
+            half = float(np.hypot(half, np.mean([one["high"] - one["low"] for one in ones]) / 2))
             text = f"{mean:+.1f} ± {half:.1f}"
         else:
             text = f"{excess[0]:+.1f} ({ones[0]['low'] - chance:+.1f} to {ones[0]['high'] - chance:+.1f})"

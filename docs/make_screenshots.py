@@ -33,7 +33,8 @@ def save_game(server: Server, game: str, seed: int, drawing: Path) -> tuple[str,
         if position.seat == 0 and str(position.phase) == "PLACE":
             placing.append(number)
         position.step(action)
-    drawing.write_text(spec.render().svg(position), encoding="utf-8")
+    with atomic_write(drawing) as file:
+        file.write(spec.render().svg(position).encode())
     return record, placing[2]
 
 

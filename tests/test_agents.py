@@ -258,6 +258,11 @@ def test_actions_that_the_mask_omits_are_not_chosen() -> None:
         again = player.act(observation, allowed, keys)
         assert len(open_rows) > 3
         assert allowed[np.arange(len(allowed)), again].all(), name
+        rng = np.random.default_rng(0)
+        for _ in range(5):
+            some = masks * rng.integers(2, size=masks.shape, dtype=np.int8)
+            some[some.sum(axis=1) == 0] = masks[some.sum(axis=1) == 0]
+            assert some[np.arange(len(some)), player.act(observation, some, keys)].all(), name
 
 
 class Scribbler:

@@ -234,12 +234,24 @@ def test_trajectories_are_those_of_openspiel(game: TestedGame, tmp_path: Path) -
         assert [state.legal_actions() for state in states[:-1]] == given
 
 
+def test_copies_of_games_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = dataset(tmp_path / "data", "--players", "greedy", "--games", 8, "--seed", 1, "--shard-games", 4)
+    assert [(shard["games"], shard["copies"]) for shard in data.card["shards"]] == [(2, 2), (2, 2)]
+    assert "4 games" in capsys.readouterr().out
+    records = list(data.records())
+    assert len({tuple(record.decisions) for record in records}) == len(records) == 4
+    before = contents(tmp_path / "data")
+    (tmp_path / "data" / "games-00001.jsonl").unlink()
+    dataset(tmp_path / "data", "--players", "greedy", "--games", 8, "--seed", 1, "--shard-games", 4)
+    assert contents(tmp_path / "data") == before
+
+
 @pytest.mark.thorough
 def test_a_minari_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     minari = pytest.importorskip("minari", reason="needs the extra minari")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MINARI_DATASETS_PATH", "minari")  # relative, which Minari alone does not accept
-    words = ["--players", "greedy", "--games", 4, "--seed", 1, "--shard-games", 2, "--minari", "games/greedy-v0"]
+    words = ["--players", "greedy", "--games", 8, "--seed", 1, "--shard-games", 4, "--minari", "games/greedy-v0"]
     data = dataset(tmp_path / "data", *words)
     rows = list(data.batches(["game", "seat", "observation", "action", "reward"]))
     found = minari.load_dataset("games/greedy-v0")
@@ -247,7 +259,8 @@ def test_a_minari_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert found.total_steps == data.card["rows"]
     for episode in found.iterate_episodes():
         part = rows[episode.id // 4]
-        mine = (part["game"] == episode.id // 2) & (part["seat"] == episode.id % 2)
+        game = np.unique(part["game"])[episode.id // 2 % 2]  # two of each shard are copies
+        mine = (part["game"] == game) & (part["seat"] == episode.id % 2)
         np.testing.assert_array_equal(episode.observations["observation"][:-1], part["observation"][mine])
         np.testing.assert_array_equal(episode.actions, part["action"][mine])
         assert episode.rewards.sum() == part["reward"][mine].sum()

@@ -371,7 +371,7 @@ def test_garbage_on_standard_input_ends_nothing(tmp_path: Path) -> None:
         ("act", {"seat": "SEAT"}, "action: found nothing"),
         ("act", {"seat": "SEAT", "action": True}, "action: found True"),
         ("act", {"seat": "SEAT", "action": -4}, "action: found -4"),
-        ("act", {"seat": "SEAT", "action": "-4"}, "answer: found -4, expected the id of a legal action"),
+        ("act", {"seat": "SEAT", "action": "-4"}, "action: found '-4'"),
         ("act", {"seat": "SEAT", "action": "fly"}, "action: found 'fly', which is not a legal action now"),
         ("act", {"seat": "SEAT", "action": 10**5000}, "action: found 'a number of 16,610 bits'"),
         ("act", {"seat": "SEAT", "action": 0, "number": 7}, "number: found 7"),

@@ -184,6 +184,9 @@ def test_a_certificate_is_verified_and_an_interrupted_test_resumes(
     assert json.loads(path.read_text())["certified"] == certified
     assert main(["evaluate", "positions", "greedy", "--out", str(tmp_path)]) == 2
     assert "choose another --out" in capsys.readouterr().err
+    (tmp_path / "answers.json").write_text(json.dumps(saved | {"package": "0.0.1"}))
+    assert main(words) == 2
+    assert "package: found" in capsys.readouterr().err
 
 
 def test_changed_certificates_are_found(suite: Suite, tmp_path: Path, capsys: Output) -> None:

@@ -443,5 +443,7 @@ class GreedyPlayer:
         # Allocate scratch memory for each call, because several threads may use one player.
         views, tables, parts = new_views(1), self.config.tables, piece_table(self.config)
         choose_batch(tables, parts, self._record, float(self.weights.spend), states, views, masks, chosen)
-        actions[free] = chosen
+        # It chooses among all legal actions, some of which the mask may omit.
+        omitted = masks[np.arange(len(chosen)), chosen] == 0
+        actions[free] = np.where(omitted, masks.argmax(axis=1), chosen)
         return actions

@@ -143,7 +143,7 @@ class NetPlayer:
             missing = np.flatnonzero(np.isnan(shares[at, 0]))
             only = np.zeros_like(action_mask[missing])
             only[np.arange(len(missing)), also[missing]] = 1
-            if len(missing):  # an action's afterstate does not depend on other actions
+            if len(missing):  # in rare cases, the heuristic completes the turn differently than after other actions
                 alone = self.writer.write(observation[missing], only)
                 shares[at[missing]] = win_probabilities_after(self.writer, self.assessor, alone, observation[missing])
         best = inputs.action[best_choices(inputs, log_probs)].astype(np.int64)

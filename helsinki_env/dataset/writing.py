@@ -57,7 +57,13 @@ class FreshGames:
 
 
 def _play(plan: Plan, unit: WorkUnit, files: dict[str, str]) -> Iterator[Record]:
-    return records_of(plan, [(unit, play_work_unit(plan.tables[unit.table], plan.seed, unit, files))])
+    """Yield the games of a work unit without copies: a deterministic player in all seats repeats each deal's game."""
+    known = set[tuple[int, tuple[int, ...]]]()
+    for record in records_of(plan, [(unit, play_work_unit(plan.tables[unit.table], plan.seed, unit, files))]):
+        game = record.seed, tuple(record.decisions)
+        if game not in known:
+            known.add(game)
+            yield record
 
 
 class RecordedGames:
@@ -143,7 +149,8 @@ def write_dataset(
 
     def write_card() -> dict[str, Any]:
         entries = [shards[number] for number in sorted(shards)]
-        card = head | {"rows": sum(entry["rows"] for entry in entries), "shards": entries}
+        totals = {key: sum(entry[key] for entry in entries) for key in ("rows", "copies")}
+        card = head | totals | {"shards": entries}
         write_json(folder / CARD, card)
         return card
 
@@ -151,20 +158,20 @@ def write_dataset(
         first = 0
         for number, (games, load) in enumerate(source.shards()):
             if number not in shards:
-                yield number, (number, first, load)
+                yield number, (number, first, games, load)
             first += games
 
     busy = DatasetError(f"{folder}: another process is writing to it; wait, or choose another --out")
     with hold_lock_file(folder / ".lock", busy):
         remove_leftovers(folder)
         shards |= _existing_shards(folder, head)
-        resumed(sum(shard["games"] for shard in shards.values()))
+        resumed(sum(shard["games"] + shard["copies"] for shard in shards.values()))
         card, write = write_card(), partial(_write_shard, folder, evaluator, openspiel)
         with closing(run_in_processes(write, jobs(), processes, "shards")) as written:
             for number, shard in written:
                 shards[number] = shard.result()
                 card = write_card()
-                progress(shards[number]["games"])
+                progress(shards[number]["games"] + shards[number]["copies"])
         with atomic_write(folder / "README.md") as file:
             file.write(_page(card).encode())
         remove_leftovers(folder)
@@ -184,15 +191,24 @@ def _existing_shards(folder: Path, head: dict[str, Any]) -> dict[int, dict[str, 
         files = entry["files"].mapping().value
         present = [has_file(folder, name, sha256) for name, sha256 in files.items()]
         if all(present):
-            counts = {key: entry[key].integer(0) for key in ("number", "games", "rows")}
+            counts = {key: entry[key].integer(0) for key in ("number", "games", "copies", "rows")}
             shards[counts["number"]] = counts | {"files": files}
     return shards
 
 
 def _write_shard(
-    folder: Path, evaluator: str | None, openspiel: bool, number: int, first: int, load: Callable[[], Iterable[Record]]
+    folder: Path,
+    evaluator: str | None,
+    openspiel: bool,
+    number: int,
+    first: int,
+    games: int,
+    load: Callable[[], Iterable[Record]],
 ) -> dict[str, Any]:
-    """Write the files of a shard, whose first game has the number `first`; return its entry for the dataset card."""
+    """Write the files of a shard, whose first game has the number `first`; return its entry for the dataset card.
+
+    `games` is the number of games including copies, which `load` leaves out.
+    """
     records, data = list(load()), f"data-{number:05d}.parquet"
 
     def groups() -> Iterator[Any]:
@@ -214,7 +230,13 @@ def _write_shard(
             file.write(content)
         files[name] = hashlib.sha256(content).hexdigest()
     rows = sum(len(record.decisions) for record in records)
-    return {"number": number, "games": len(records), "rows": rows, "files": files}
+    return {
+        "number": number,
+        "games": len(records),
+        "copies": games - len(records),
+        "rows": rows,
+        "files": files,
+    }
 
 
 def _to_arrow(parts: list[npt.NDArray[Any]]) -> Any:
@@ -242,7 +264,7 @@ Written by `{card["command"]}` with {", ".join(f"{name} {version}" for name, ver
 
 - Players: {", ".join(f"`{name}`" for name in card["players"])}
 - Seed: {card.get("seed", "in each record")}
-- Games: {card["games"]:,}, in {len(card["shards"]):,} shards
+- Games: {card["games"] - card["copies"]:,}, in {len(card["shards"]):,} shards ({card["copies"]:,} copies left out)
 - Transitions: {card["rows"]:,}
 
 Each row is one action. The next row with the same `game` and `seat` has the seat's next observation.

@@ -17,9 +17,11 @@ _MAX_OBJECTS = 100
 #: Maximum number of legal actions listed in an error message.
 _MAX_LISTED = 400
 _AROUND = " \t\r\n*_`\"'.,:;!<>#-"
-_LABEL = re.compile(r"(?:(?:my|the|final|chosen|best)\s+)*(?:action|answer|move|choice|decision)(?:\s+is)?\W*[:=]\W*")
+_LABEL = re.compile(
+    r"(?:(?:my|the|final|chosen|best)\s+)*(?:action|answer|move|choice|decision)(?:\s+is)?\W*[:=][^\w-]*"
+)
 _NUMBER = re.compile(r"(?:(?:action|id|option|number)\s*#?\s*)?\[?\(?(\d{1,6})\)?\]?")
-_NEGATIVE = re.compile(r"-\d{1,6}")
+_NEGATIVE = re.compile(r"-\d+")
 _JSON = json.JSONDecoder()
 
 
@@ -53,8 +55,6 @@ def parse_action(answer: str, actions: Sequence[WrittenAction]) -> int:
     if not isinstance(answer, str):
         raise ActionTextError(f"answer: found {short_repr(answer)}, expected text", actions)
     text = answer[-_MAX_READ:]
-    if _NEGATIVE.fullmatch(text.strip()):  # not a list item
-        raise ActionTextError(f"answer: found {text.strip()}, expected the id of a legal action", actions)
     found = _exact(_plain(text), actions)
     if found is not None:
         return found
@@ -68,8 +68,10 @@ def parse_action(answer: str, actions: Sequence[WrittenAction]) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return a text in lower case, without extra spaces or surrounding punctuation."""
-    return " ".join(text.casefold().split()).strip(_AROUND)
+    """Return a text in lower case, without extra spaces or surrounding punctuation, except the sign of a number."""
+    folded = " ".join(text.casefold().split())
+    signed = folded.strip(_AROUND.replace("-", ""))
+    return signed if _NEGATIVE.fullmatch(signed) else folded.strip(_AROUND)
 
 
 def _forms(action: WrittenAction) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ SHORTER = (
     (r"helsinki balance tune covered", "helsinki balance tune --help; #"),  # half an hour, and no option makes it less
     (r"helsinki balance retrain quick", "helsinki balance retrain --help; #"),  # ten minutes, likewise
     # what runs there is a copy without a history to compare with
-    (r"helsinki bench --against \S+ --write", "helsinki bench --batches 64 --players '' --write"),
+    (r"helsinki bench --against \S+ --write", "helsinki bench --batches 64 --players none --write"),
     (r"helsinki bench(?: --seconds [\d.]+)? --against \S+", "helsinki bench --help; #"),
     (r"helsinki bench(?: --seconds [\d.]+)?", "helsinki bench --seconds 0.02"),
     (r"tensorboard --logdir", "tensorboard --inspect --logdir"),  # what is there, instead of a server

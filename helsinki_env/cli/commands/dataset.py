@@ -52,7 +52,8 @@ def main(
         source: folder of a tournament or a file of records, instead of new games; for covered actions and other
             variants, play a tournament first.
         players: comma-separated players of the new games, as for helsinki arena; default: greedy.
-        games: number of games per line-up, rounded up to whole rotations of the seats; default: 1000.
+        games: number of games per line-up, rounded up to whole rotations of the seats; default: 1000. Games that
+            repeat another game of the same deal are left out, for example those of one deterministic player.
         num_players: number of players in a game: 2, 3 or 4; default: 2. With fewer names than seats, players take
             several seats.
         game: name of the game, such as copenhagen; default: helsinki.
@@ -109,10 +110,13 @@ def main(
         workers, callbacks = processes or cpu_count(), (display.resume, display.advance)
         card = write_dataset(chosen, out, command, evaluator, openspiel, workers, *callbacks)
     console = plain_console()
-    console.print(f"Wrote {out}: {card['games']:,} games, {card['rows']:,} transitions, {len(card['shards']):,} shards")
+    written = card["games"] - card["copies"]
+    console.print(f"Wrote {out}: {written:,} games, {card['rows']:,} transitions, {len(card['shards']):,} shards")
+    if card["copies"]:
+        console.print(f"Left out {card['copies']:,} games that repeat another game of the same deal.")
     if minari is not None:
         done = f"the dataset in {out} is complete, the Minari dataset is deleted; start again with: "
-        with save_on_interrupt(lambda: done + rerun_command_line()), ProgressDisplay(chosen.games) as display:
+        with save_on_interrupt(lambda: done + rerun_command_line()), ProgressDisplay(written) as display:
             episodes = write_minari(out, minari, display.advance)
         console.print(f"Wrote the Minari dataset {minari}: {episodes:,} episodes")
     return 0

@@ -109,7 +109,12 @@ def ask_player(
         PlayerError: if the player fails.
         PositionsError: if the file has the actions of another player or suite.
     """
-    about = {"suite": suite.digest, "player": player, "player_digest": _player_digest(suite, player)}
+    about = {
+        "package": helsinki_env.__version__,  # players without files can change with it
+        "suite": suite.digest,
+        "player": player,
+        "player_digest": _player_digest(suite, player),
+    }
     answers = _load(saved, about)
     if len(answers.actions) > len(suite.positions):
         raise PositionsError(

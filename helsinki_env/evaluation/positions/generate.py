@@ -103,6 +103,7 @@ class SuitePlan:
         """All data on which the values of positions depend."""
         table = self.games.tables[0]
         return {
+            "package": helsinki_env.__version__,
             "played": digest_of([{"name": one.name, **one.played} for one in self.gauntlet.tables]),
             "environment": environment_versions(self.games.tables),
             "seed": self.seed,

@@ -154,7 +154,7 @@ class Suite:
         data = read_json(path, PositionsError).verify_digest("a position suite")
         if data["suite"].value != FORMAT:
             data["suite"].fail(repr(FORMAT), "use the version that wrote the file")
-        entries = data["positions"].entries("positions", least=2)
+        entries = data["positions"].entries("at least two positions", least=2)
         matchups = []
         for entry in data["matchups"].entries("at least one matchup", least=1):
             game = entry["game"].text("a game")

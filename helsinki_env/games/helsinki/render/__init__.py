@@ -48,7 +48,8 @@ def _header(canvas: Canvas, table: TableView) -> None:
 
 
 def _describe(table: TableView) -> str:
-    lines = [f"{table.players} players, round {table.round}, phase {table.phase}, player {table.to_move} to move."]
+    now = "the game is over" if table.done else f"phase {table.phase}, player {table.to_move} to move"
+    lines = [f"{table.players} players, round {table.round}, {now}."]
     for one in table.seats:
         tiles = ", ".join(f"{COLOURS[p.colour]} {p.roofs}" for p in one.pavilions) or "no pavilion"
         lines.append(f"Player {one.seat}: {one.score} points; {tiles}.")
