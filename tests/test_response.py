@@ -68,7 +68,7 @@ def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: P
     assert [(one.progress.part, one.progress.done) for one in told] == [
         ("sequential halving", 0.5),
         ("sequential halving", 1.0),
-        *(("final evaluation", number / 3) for number in range(3)),  # for each player count
+        ("final evaluation", 0.0),
     ]
     assert same_weights(load_checkpoint(tmp_path / "run" / "best.safetensors")[0], untrained())
     curve = json.loads((tmp_path / "run" / "curve.json").read_text())
