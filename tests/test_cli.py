@@ -147,6 +147,7 @@ def test_version(capsys: Output) -> None:
         (["ladder", "--from-json", "x.json", "--seed", "3"], "--resamples: found with --from-json"),
         (["bench", "--device", "cpu", "--only", "env"], "--only: found with --device"),
         (["bench", "--pairs", "3"], "--pairs: found without --against"),
+        (["evaluate", "suite", "--positions", "1"], "--positions: found 1, expected"),
         (["rate", "runs/none", "--seed", "-1"], "--seed: found -1"),
         (["ladder", "--resamples", "0"], "--resamples: found 0"),
         (["export", "none", "--positions", "0"], "--positions: found 0"),

@@ -55,7 +55,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Report:
-    """Report after each update and in evaluations: training time in seconds, progress, last entry of any curve."""
+    """Report after each update and in evaluations: training seconds, progress, and the curve's last entry or None."""
 
     seconds: float
     progress: Progress

@@ -27,7 +27,7 @@ class TextGameEnvironment(Environment[TextGameAction, TextGameObservation, TextG
     """A text game against players, in which each step applies one action of the model.
 
     The arguments of `reset` select the game and its settings. The reward is 0 until the game ends. The final reward is
-    the environment's reward, or -1 if the model forfeits (see `TextGameEnv`).
+    the environment's reward, or that of an illegal action if the model forfeits (see `TextGameEnv`).
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True

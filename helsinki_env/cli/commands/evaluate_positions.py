@@ -15,6 +15,7 @@ from helsinki_env.cli.options import out_file, out_folder
 from helsinki_env.cli.parallel_runs import WorkerOptions, check_players, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import default_spec
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import write_json
@@ -158,6 +159,7 @@ def suite(
         from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
         from helsinki_env.evaluation.positions.generate import SuitePlan, value_positions, write_suite
 
+    Node(positions, UserError, "--positions").integer(2)
     # The opponents of the gauntlet do not play, so its code is not run.
     chosen = Gauntlet.from_yaml(default_spec().name if gauntlet is None else gauntlet, trust=True)
     plan = SuitePlan(chosen, positions, determinizations, version, seed)
