@@ -22,7 +22,7 @@ from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.make import bundled_networks
 from helsinki_env.agents.net.network import Network, NetworkConfig, NetworkOutput, TorchModel
 from helsinki_env.agents.net.onnx import PREFERENCE_KEY, OnnxModel, load_onnx
-from helsinki_env.agents.net.player import INFERENCE_BATCH, NetPlayer
+from helsinki_env.agents.net.player import INFERENCE_BATCH, NetPlayer, inference_batches
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import config_from_dict, spec_by_name
@@ -154,7 +154,38 @@ def test_a_position_is_assessed_alike_in_any_batch(original: Path) -> None:
             alone = assessor(seats[rows], table[rows])
             for name in ("win_logits", "scores", "trust", "liking"):
                 np.testing.assert_array_equal(getattr(alone, name), getattr(together, name)[rows])
-    assert recorder.sizes == {INFERENCE_BATCH}  # other processors may add up in another order for another shape
+    assert INFERENCE_BATCH in recorder.sizes
+
+
+class OtherBits(Recorder):
+    """A session on a processor that adds up in another order for another number of positions."""
+
+    def run(self, names, arrays):
+        return [x + np.float32(1e-3) * len(x) for x in super().run(names, arrays)]
+
+
+def test_batches_have_one_size_if_rounding_depends_on_the_size(original: Path) -> None:
+    assessor, _ = load_onnx(original)
+    recorder = assessor._session = OtherBits(assessor._session)
+    at = feature_offsets(config_from_dict(assessor.description["game"]))
+    rng = np.random.default_rng(0)
+    seats = rng.integers(0, 3, (300, 2, at.seat[-1]), np.int8)
+    table = rng.integers(0, 3, (300, at.table[-1]), np.int8)
+    together = assessor(seats, table)
+    recorder.sizes.clear()
+    alone = assessor(seats[7:8], table[7:8])
+    assert recorder.sizes == {INFERENCE_BATCH}
+    np.testing.assert_array_equal(alone.scores, together.scores[7:8])
+
+
+def test_a_single_position_is_not_padded_to_a_full_batch_where_results_are_equal() -> None:
+    assert [len(rows) for rows in inference_batches(513, (16, 64, 256))] == [256, 256, 16]
+    assert [len(rows) for rows in inference_batches(100, (16, 64, 256))] == [256]
+    for size in (1, 16, 17, 255, 256, 300):
+        for sizes in ((256,), (16, 32, 64, 128, 256)):
+            rows = np.concatenate(inference_batches(size, sizes))
+            assert rows[:size].tolist() == list(range(size))
+            assert rows.max() < size
 
 
 PLAY = """

@@ -16,12 +16,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from helsinki_env.agents.base import Int8Array
 from helsinki_env.agents.net.afterstates import AfterstateBatch, permute_rows
 from helsinki_env.agents.net.description import AFTERSTATE_KIND
 from helsinki_env.agents.net.features import feature_offsets, game_features
-from helsinki_env.agents.net.player import SURE, NumpyOutput, inference_batches
+from helsinki_env.agents.net.player import SURE, BatchedModel, NumpyOutput
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import JIT
@@ -307,7 +308,7 @@ def supports_bfloat16(device: torch.device | str = "cpu") -> bool:
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
-class TorchModel:
+class TorchModel(BatchedModel):
     """An `InferenceModel` that evaluates a network with PyTorch.
 
     Args:
@@ -325,10 +326,10 @@ class TorchModel:
 
     @torch.no_grad()
     def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
-        """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the other positions."""
-        parts = []
+        """Evaluate positions; see `BatchedModel`."""
         with single_torch_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
-            for rows in inference_batches(len(table)):
-                output = self.network(*(torch.from_numpy(x[rows]).to(self._device) for x in (seats, table)))
-                parts.append([x.cpu().numpy() for x in output])
-        return NumpyOutput(*(np.concatenate([part[i] for part in parts])[: len(table)] for i in range(4)))
+            return super().__call__(seats, table)
+
+    def evaluate_batch(self, seats: Int8Array, table: Int8Array) -> list[npt.NDArray[np.float32]]:
+        """Evaluate a batch; see `BatchedModel`."""
+        return [x.cpu().numpy() for x in self.network(*(torch.from_numpy(x).to(self._device) for x in (seats, table)))]

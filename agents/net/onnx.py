@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from helsinki_env.agents.base import Int8Array, Int64Array
 from helsinki_env.agents.net.description import (
@@ -17,7 +18,7 @@ from helsinki_env.agents.net.description import (
     uses_lookahead,
 )
 from helsinki_env.agents.net.features import feature_offsets
-from helsinki_env.agents.net.player import NumpyOutput, inference_batches
+from helsinki_env.agents.net.player import BatchedModel
 from helsinki_env.data import parse_json
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import config_from_dict, spec_of
@@ -38,7 +39,7 @@ PREFERENCE_KEY = "helsinki_preferences"
 _DIGEST_KEY = "helsinki_digest"
 
 
-class OnnxModel:
+class OnnxModel(BatchedModel):
     """An `InferenceModel` that evaluates an exported network.
 
     Args:
@@ -72,15 +73,10 @@ class OnnxModel:
         ids = spec_of(config).num_actions(config)
         self.sharpness, self.group = _read_preferences(path, entries.get(PREFERENCE_KEY), ids, groups)
 
-    def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
-        """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the other positions."""
-        parts = [
-            self._session.run(OUTPUT_NAMES, {"seats": seats[rows], "table": table[rows]})
-            for rows in inference_batches(len(table))
-        ]
-        return NumpyOutput(
-            *(np.concatenate([part[i] for part in parts])[: len(table)] for i in range(len(OUTPUT_NAMES)))
-        )
+    def evaluate_batch(self, seats: Int8Array, table: Int8Array) -> list[npt.NDArray[np.float32]]:
+        """Evaluate a batch; see `BatchedModel`."""
+        outputs: list[npt.NDArray[np.float32]] = self._session.run(OUTPUT_NAMES, {"seats": seats, "table": table})
+        return outputs
 
 
 def load_onnx(path: str | Path) -> tuple[OnnxModel, dict[str, Any]]:

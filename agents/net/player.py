@@ -6,6 +6,7 @@ The network is an `InferenceModel`: `helsinki_env.agents.net.network.TorchModel`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,11 +17,13 @@ from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.evaluation import Evaluation, to_seat_order
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.rows import forced_and_open, validate_arrays, validate_extra_actions
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.determinization import states_from_observations
 
 __all__ = [
     "INFERENCE_BATCH",
     "SURE",
+    "BatchedModel",
     "InferenceModel",
     "NetPlayer",
     "NumpyOutput",
@@ -36,8 +39,8 @@ __all__ = [
 Floats = npt.NDArray[np.float32]
 
 INFERENCE_BATCH = 256
-"""Constant batch size of inference: rounding in a matrix product depends on its shape, but an action must not depend on
-the other rows."""
+"""Largest batch size of inference."""
+_SMALLER: tuple[int, ...] = (16, 32, 64, 128)
 SURE = 4.0
 """Limit of the logit of a win probability: odds of 55 : 1."""
 
@@ -72,10 +75,54 @@ class InferenceModel(Protocol):
         ...
 
 
-def inference_batches(size: int) -> list[Int64Array]:
-    """Split the rows below `size` into batches of exactly `INFERENCE_BATCH`; the last is padded with repeated rows."""
-    rows = np.arange(-(-size // INFERENCE_BATCH) * INFERENCE_BATCH) % max(1, size)
-    return list(rows.reshape(-1, INFERENCE_BATCH))
+def inference_batches(size: int, sizes: Sequence[int] = (INFERENCE_BATCH,)) -> list[Int64Array]:
+    """Split the rows below `size` into batches of the largest of the ascending `sizes`; the last may be smaller.
+
+    It is padded with repeated rows to one of the `sizes`.
+    """
+    batches = []
+    for begin in range(0, size, sizes[-1]):
+        length = next(length for length in sizes if length >= min(size - begin, sizes[-1]))
+        batches.append((begin + np.arange(length)) % size)
+    return batches
+
+
+class BatchedModel:
+    """Base class of an `InferenceModel` whose results do not depend on the other positions of a call.
+
+    Rounding in a matrix product can depend on the number of rows. Smaller batches than `INFERENCE_BATCH` are therefore
+    used only if a test on first use shows that this machine computes the same bits with them.
+    """
+
+    _sizes: tuple[int, ...] = ()
+
+    def evaluate_batch(self, seats: Int8Array, table: Int8Array) -> list[Floats]:
+        """Return the four arrays of `NumpyOutput` for positions, int8 (N, P, S) and int8 (N, G)."""
+        raise NotImplementedError
+
+    def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
+        """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the other positions."""
+        if not self._sizes:
+            self._sizes = self._equal_sizes(seats.shape[-1], table.shape[-1])
+        parts = [self.evaluate_batch(seats[rows], table[rows]) for rows in inference_batches(len(table), self._sizes)]
+        return NumpyOutput(*(np.concatenate(arrays)[: len(table)] for arrays in zip(*parts, strict=True)))
+
+    def _equal_sizes(self, per_seat: int, per_table: int) -> tuple[int, ...]:
+        """Return the batch sizes, ascending, whose results equal those of `INFERENCE_BATCH` in every bit."""
+        rng, sizes = np.random.default_rng(0), _SMALLER
+        for players in range(2, MAX_SEATS + 1):
+            seats = rng.integers(0, 3, (INFERENCE_BATCH, players, per_seat), np.int8)
+            table = rng.integers(0, 3, (INFERENCE_BATCH, per_table), np.int8)
+            expected = self.evaluate_batch(seats, table)
+            sizes = tuple(
+                size
+                for size in sizes
+                if all(
+                    np.array_equal(found, all_rows[:size])
+                    for found, all_rows in zip(self.evaluate_batch(seats[:size], table[:size]), expected, strict=True)
+                )
+            )
+        return (*sizes, INFERENCE_BATCH)
 
 
 @default_errstate
