@@ -16,9 +16,10 @@ from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.match import play_match
+from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.records import Record, replay_steps
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
-from tests.games import EACH_GAME, TestedGame
+from tests.games import EACH_GAME, GAMES, TestedGame
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 EVALUATORS = ("net", "net+search:20", "mc:20")
@@ -69,6 +70,18 @@ def test_an_opinion_is_whole_and_its_best_decision_is_taken(game: TestedGame, ev
         assert 0 <= cost <= 1
         costly += cost > 0
     assert costly > 0
+
+
+@EACH_NUMBER
+def test_an_action_that_ends_the_game_has_its_result(players: int) -> None:
+    """In Helsinki, where the end does not depend on hidden cards."""
+    for seed in range(5):
+        record = played(GAMES[0], players, seed)
+        observation, mask, words, decided = (array[-1:] for array in questions_of(record)[:4])
+        player = make_player("mc:20", record.config)
+        (one,) = evaluate_actions(player, record.config, observation, mask, words, also=decided)
+        *_, (last, _) = replay_steps(record)
+        np.testing.assert_allclose(one.shares[one.actions == decided][0], fractional_wins(last.ranks()))
 
 
 def assert_same(one: Evaluation, other: Evaluation) -> None:

@@ -27,9 +27,14 @@ from helsinki_env.agents.net.features import (
     write_features,
 )
 from helsinki_env.agents.rows import validate_inputs
-from helsinki_env.agents.search.workspace import WorkspacePool, determinize_trial, reset_views
+from helsinki_env.agents.search.workspace import (
+    WorkspacePool,
+    determinize_trial,
+    final_win_probability,
+    reset_views,
+)
 from helsinki_env.engine.arrays import integer_array
-from helsinki_env.engine.contract import MAX_SEATS, apply_action, rank_of
+from helsinki_env.engine.contract import MAX_SEATS, apply_action
 from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
@@ -133,15 +138,6 @@ def _finish_turn(ws, g, seat, drawn):
         action = select_action(t, p, ws.weights[seat], g, view, ws.mask, ws.values, False)
         drawn = apply_and_track_reveals(t, g, action, drawn)
     return drawn
-
-
-@kernel
-def final_win_probability(t, g, seat):
-    """Return a seat's win probability at the end of a game; winners share it equally."""
-    first = 0
-    for other in range(g.players):
-        first += rank_of(t, g, other) == 0
-    return 1.0 / first if rank_of(t, g, seat) == 0 else 0.0
 
 
 @kernel

@@ -14,7 +14,12 @@ import math
 import numpy as np
 
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action, view_index
-from helsinki_env.agents.search.workspace import determinize_trial, playout_and_evaluate, reset_views
+from helsinki_env.agents.search.workspace import (
+    determinize_trial,
+    final_win_probability,
+    playout_and_evaluate,
+    reset_views,
+)
 from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import GOLDEN
@@ -68,8 +73,10 @@ def _simulate(ws, g, key, count, won, trials):
         playout_and_evaluate(ws, g.seat)
         ws.totals[arm] += ws.shares[g.seat]
         trials[arm] += 1
+        # The shares of a finished game also depend on the margin, which makes better actions but is no probability.
+        ended = ws.trial[0].done
         for seat in range(g.players):
-            won[arm, seat] += ws.shares[seat]
+            won[arm, seat] += final_win_probability(ws.tables[0], ws.trial[0], seat) if ended else ws.shares[seat]
 
 
 @kernel
