@@ -176,6 +176,11 @@ class PlayerWrapper:
         """The replaced actions of the wrapped player, or None (`helsinki_env.agents.replaced_actions`)."""
         return getattr(self.player, "replaced_actions", None)
 
+    @property
+    def cost_report(self) -> str:
+        """The costs of the wrapped player's language model, in one line; empty without one."""
+        return str(getattr(self.player, "cost_report", ""))
+
     def wrapped_actions(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories
     ) -> Int64Array:

@@ -24,7 +24,7 @@ from helsinki_env.agents.llm.player import LanguageModelPlayer
 from helsinki_env.agents.llm.usage import BUDGET_FOLDER, Budget, ModelUsage, run_notes, shared_budget
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import PlayerError, check_code, is_code, make_player, player_names
-from helsinki_env.agents.replaced_actions import ReplacedActions
+from helsinki_env.agents.replaced_actions import CountedPlayer, ReplacedActions
 from helsinki_env.cli.main import main
 from helsinki_env.evaluation.arena.plan import plan_from_dict
 from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
@@ -161,6 +161,45 @@ def test_silence_is_late_and_after_ten_times_forfeited() -> None:
             act(player, seed)
         assert player.replaced_actions == ReplacedActions(late=10, failed=4)
         assert len(server.bodies) == 11
+
+
+def test_silence_at_the_first_request_is_an_error() -> None:
+    busy = (503, b"", {"Retry-After": "0.01"})
+    for respond in (lambda body, number: None, lambda body, number: busy):
+        with endpoint(respond) as server, pytest.raises(PlayerError, match="found no answer of the endpoint"):
+            act(model(server.url, 0.05))
+
+
+def test_a_resumed_run_replaces_what_the_endpoint_rejects_like_an_uninterrupted_one(tmp_path: Path) -> None:
+    long: Answer = (400, b'{"error": "maximum context length"}', {})
+    path = tmp_path / "transcript"
+    with endpoint(lambda body, number: long if number else completion("2")) as server:
+        act(model(server.url, transcript=Transcript(path)))
+        resumed = model(server.url, transcript=Transcript(path))
+        assert act(resumed) == 2
+        act(resumed, seed=2)
+        assert resumed.replaced_actions == ReplacedActions(illegal=1)
+
+
+def test_only_actions_of_the_mask_are_listed_and_accepted() -> None:
+    game = GAMES[0].spec.game(CONFIG, seed=1)
+    mask = np.zeros_like(game.action_mask())
+    mask[5] = 1
+    with endpoint(lambda body, number: completion("START 3" if number == 0 else "START 5")) as server:
+        player = model(server.url)
+        actions = player.act(game.observation()[None], mask[None], np.zeros(1, np.uint64))
+        assert actions.tolist() == [5]
+        assert player.usage.retries == 1
+        listed = server.bodies[0]["messages"][1]["content"].partition("The legal actions")[2]
+        assert re.findall(r"(?m)^(\d+):", listed) == ["5"]
+
+
+def test_a_wrapped_model_states_its_costs() -> None:
+    with endpoint(lambda body, number: completion("2")) as server:
+        player = CountedPlayer(model(server.url))
+        act(player)  # type: ignore[arg-type]  # a wrapper
+        assert "1 calls" in player.cost_report
+    assert CountedPlayer(RandomPlayer()).cost_report == ""
 
 
 def test_rate_limits_are_waited_for() -> None:

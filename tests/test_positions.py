@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from helsinki_env import HelsinkiConfig
+from helsinki_env.agents.llm.usage import ModelUsage
 from helsinki_env.cli.main import main
 from helsinki_env.data import with_digest
 from helsinki_env.engine.kernel import JIT
@@ -37,6 +38,7 @@ from helsinki_env.evaluation.positions.suite import (
     suite_path,
 )
 from helsinki_env.records import Record
+from tests.support.models import completion, endpoint, last_choice
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
@@ -222,6 +224,22 @@ def test_illegal_actions_are_replaced_and_counted(
     answers = ask_player(suite, "first_bots:Zero", tmp_path / "answers.json")
     assert answers.replaced.illegal == len(suite.positions)
     assert make_certificate(suite, "first_bots:Zero", answers)["measured"]["illegal"] == len(suite.positions)
+
+
+def test_costs_of_a_model_are_saved_and_in_the_certificate(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = replace(suite, positions=suite.positions[:6])
+    with endpoint(lambda body, number: completion(last_choice(body))) as server:
+        monkeypatch.setenv("HELSINKI_LLM_URL", server.url)
+        monkeypatch.setenv("HELSINKI_LLM_CALLS", "4")
+        answers = ask_player(few, "llm:listed:small", tmp_path / "answers.json")
+        again = ask_player(few, "llm:listed:small", tmp_path / "answers.json")
+    assert answers == again
+    assert answers.usage == ModelUsage(4, 400, 40, actions=6)
+    assert answers.replaced.failed == 2
+    measured = make_certificate(few, "llm:listed:small", answers)["measured"]
+    assert (measured["calls"], measured["prompt_tokens"], measured["failed"]) == (4, 400, 2)
 
 
 def test_a_page_gets_a_row_from_every_certificate(suite: Suite, tmp_path: Path) -> None:

@@ -429,6 +429,29 @@ def test_a_program_that_cannot_be_executed_is_told(tmp_path: Path) -> None:
         choose_action(ProgramPlayer(str(script), config), spec_of(config).game(config, seed=0))
 
 
+def test_words_describe_only_the_actions_of_the_mask(tmp_path: Path) -> None:
+    path = tmp_path / "reader.py"
+    path.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    message = json.loads(line)\n"
+        "    if message['type'] == 'hello':\n"
+        "        answer = {'text': True}\n"
+        "    else:\n"
+        "        answer = {'action': 3} if len(message.get('words', [])) == 1 else 'none'\n"
+        "    print(json.dumps(answer), flush=True)\n"
+    )
+    config = spec_by_name("helsinki").config()
+    player = ProgramPlayer(f"{sys.executable} {shlex.quote(str(path))}", config)
+    game = spec_of(config).game(config, seed=1)
+    for legal, illegal in ((3, 0), (5, 1)):
+        mask = np.zeros_like(game.action_mask())
+        mask[legal] = 1
+        assert player.act(game.observation()[None], mask[None], np.zeros(1, np.uint64)).tolist() == [legal]
+        assert player.replaced_actions == ReplacedActions(illegal=illegal)
+    player.close()
+
+
 def test_names_of_programs(bot: str) -> None:
     config = spec_by_name("helsinki").config()
     assert make_player(f"program:{bot} plays", config).name == f"program:{bot} plays"
@@ -479,6 +502,7 @@ def test_files_of_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("forced:extra_card:program:python3 -u bot.py", ["bot.py"]),
         (f"program:{sys.executable} bot.py weights", ["bot.py", "weights"]),  # any interpreter does
         (f"program:{whole} --fast", [whole]),
+        (f"program:{whole} weights", [whole, "weights"]),  # an engine is no interpreter
         ("program:bot-in-the-path", []),
     ):
         assert player_files(name) == tuple(Path(file) for file in files), name

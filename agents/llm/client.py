@@ -258,6 +258,11 @@ class Transcript:
             prompt, completion = (data[name].integer(0) for name in ("prompt_tokens", "completion_tokens"))
             self._found[request] = Completion(answer, prompt, completion)
 
+    @property
+    def has_answers(self) -> bool:
+        """Whether the transcript contains an answer to any request."""
+        return bool(self._found)
+
     def find(self, body: Mapping[str, Any]) -> Completion | None:
         """Return the stored answer to a request, or None."""
         return self._found.get(digest_of(body))

@@ -128,7 +128,8 @@ class LanguageModelPlayer:
         chosen = sample_actions(action_mask, keys.copy())
         for row in range(len(action_mask)):
             self._count(actions=1)
-            answer = self._ask(observation[row], None if histories is None else list(histories[row]))
+            history = None if histories is None else list(histories[row])
+            answer = self._ask(observation[row], action_mask[row], history)
             if isinstance(answer, ReplacedActions):
                 with self._lock:
                     self._counts = self._counts.add(answer)
@@ -136,10 +137,10 @@ class LanguageModelPlayer:
                 chosen[row] = answer
         return chosen
 
-    def _ask(self, observation: Int8Array, history: list[str] | None) -> int | ReplacedActions:
+    def _ask(self, observation: Int8Array, mask: Int8Array, history: list[str] | None) -> int | ReplacedActions:
         """Return the model's action, or the reason why it must be replaced."""
         game = game_from_observation(self.config, observation)
-        actions = legal_actions(game)
+        actions = tuple(action for action in legal_actions(game) if mask[action.id])
         messages = [
             {"role": "system", "content": self._system},
             {"role": "user", "content": self._question(position_text(game, game.seat), actions, history)},
@@ -184,16 +185,15 @@ class LanguageModelPlayer:
             self._forfeit(body, "the budget of calls or tokens is used up (HELSINKI_LLM_CALLS, HELSINKI_LLM_TOKENS)")
         try:
             found = self._client.complete(messages)
-        except SilenceError as problem:
-            self._fail(body, problem)
-        except EndpointError as problem:
-            if not self._usage.calls or problem.status not in (0, *_UNANSWERABLE):
+        except (SilenceError, EndpointError) as problem:
+            status = getattr(problem, "status", 0)  # 0: no response
+            if not self._transcript.has_answers or status not in (0, *_UNANSWERABLE):
                 raise PlayerError(f"player {self.name}: found no answer of the endpoint: {problem}") from None
-            if problem.status == 0:
+            if status == 0:
                 self._fail(body, problem)
             found = Completion("", 0, 0)
         except UnusableError as problem:
-            if not self._usage.calls:
+            if not self._transcript.has_answers:
                 expected = "expected a completion of an OpenAI-compatible endpoint"
                 raise PlayerError(f"player {self.name}: found an unusable answer: {problem}; {expected}") from None
             found = Completion("", 0, 0)
@@ -240,7 +240,7 @@ _sharing = threading.Lock()
 def _number(name: str, default: int, most: int) -> int:
     """Return an integer from an environment variable; raise PlayerError if it is invalid."""
     text = os.environ.get(name, "").strip()
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else text or default
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 17 else text or default
     return Node(number, PlayerError, name).integer(1, most)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shlex
 import shutil
 import sys
@@ -48,6 +49,7 @@ SECONDS = 2.0
 _MAX_SECONDS = 3600.0
 #: Time limit, in seconds, for a program to start and answer the first message.
 _START_SECONDS = 30.0
+_INTERPRETER = re.compile(r"(python|pypy|node|deno|bun|java|mono|dotnet|lua|luajit|julia|ruby|perl|php|sh|bash)[\d.]*")
 #: Number of consecutive late or missing actions after which the program is no longer queried.
 _PATIENCE = 10
 
@@ -146,7 +148,7 @@ class ProgramPlayer:
         try:
             process, actions = self._ready(), None
             if self._text:
-                actions = legal_actions(game)
+                actions = tuple(action for action in legal_actions(game) if mask[action.id])
                 message |= _in_words(game, actions, history)
             answer = process.answer(json.dumps(message), self.seconds)
         except (EndedError, LateError, OSError) as problem:
@@ -247,7 +249,7 @@ def program_files(argument: str) -> tuple[Path, ...]:
     arguments = _split(_command(argument)[1])
     files = [Path(argument) for argument in arguments if is_file(Path(argument))]
     interpreted = len(files) > 1 and files[0] == Path(arguments[0]) and files[0].is_absolute()
-    return tuple(files[1:] if interpreted else files)
+    return tuple(files[1:] if interpreted and _INTERPRETER.fullmatch(files[0].name) else files)
 
 
 def _command(argument: str) -> tuple[str | None, str]:

@@ -82,6 +82,8 @@ def positions(
     console = plain_console()
     console.print(_table(certificate["certified"]))
     console.print(positions_row(certificate))
+    if any(answers.usage):
+        console.print(answers.usage.report(player, answers.replaced))
     console.print(f"Wrote {', '.join(map(str, wrote))}")
     return 0
 

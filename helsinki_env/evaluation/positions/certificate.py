@@ -21,6 +21,7 @@ import numpy as np
 
 import helsinki_env
 from helsinki_env.agents.base import Player, init_streams, next_keys
+from helsinki_env.agents.llm.usage import ModelUsage, model_usage_of
 from helsinki_env.agents.registry import check_code, files_digest, make_player
 from helsinki_env.agents.replaced_actions import ReplacedActions, replaced_actions_of
 from helsinki_env.data import Node, check_same_settings, read_json, read_stored_settings, short_repr, with_digest
@@ -54,11 +55,17 @@ _SAVE_SECONDS = 1.0
 
 @dataclass
 class Answers:
-    """A player's actions in the first positions of a suite, with its thinking time and replaced actions."""
+    """A player's actions in the first positions of a suite: thinking time, replaced actions, costs of its model."""
 
     actions: list[int]
     seconds: float = 0.0
     replaced: ReplacedActions = field(default_factory=ReplacedActions)
+    usage: ModelUsage = field(default_factory=ModelUsage)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers of replaced actions, and those of `usage` that are not zero."""
+        return {**self.replaced._asdict(), **self.usage.to_dict()}
 
 
 class _Asker:
@@ -73,8 +80,8 @@ class _Asker:
         config = self.suite.matchups[matchup][1]
         return make_warm_player(self.spec, config, files_digest(self.spec, config))
 
-    def action(self, number: int) -> tuple[int, float, ReplacedActions]:
-        """Return the player's action in a position, the time it took in seconds, and the replaced actions."""
+    def answer(self, number: int) -> Answers:
+        """Return the player's action in a position, with its time, replaced actions and costs."""
         position = self.suite.positions[number]
         player, game = self.player(position.matchup), position.game
         history = None
@@ -82,11 +89,13 @@ class _Asker:
             from helsinki_env.text import history as events  # not every game has a text interface
 
             history = [events(position.record, game.seat)]
-        keys, before = next_keys(init_streams(self.suite.seed, [number], 0)), replaced_actions_of(player)
+        keys = next_keys(init_streams(self.suite.seed, [number], 0))
+        replaced, usage = replaced_actions_of(player), model_usage_of(player) or ModelUsage()
         observation, mask, begin = game.observation()[None], game.action_mask()[None], time.perf_counter()
         found = query_player(player, observation, mask, keys, history)
         seconds = time.perf_counter() - begin
-        return int(found[0]), seconds, replaced_actions_of(player).add(before, -1)
+        used = (model_usage_of(player) or ModelUsage()).add(usage, -1)
+        return Answers([int(found[0])], seconds, replaced_actions_of(player).add(replaced, -1), used)
 
 
 def ask_player(
@@ -126,10 +135,13 @@ def ask_player(
     asker, written = _Asker(suite, player), time.monotonic()
     try:
         for number in range(len(answers.actions), len(suite.positions)):
-            action, seconds, replaced = asker.action(number)
-            answers.actions.append(action)
-            answers.seconds += seconds
-            answers.replaced = answers.replaced.add(replaced)
+            new = asker.answer(number)
+            answers = Answers(
+                answers.actions + new.actions,
+                answers.seconds + new.seconds,
+                answers.replaced.add(new.replaced),
+                answers.usage.add(new.usage),
+            )
             if progress is not None:
                 progress(1)
             if time.monotonic() - written >= _SAVE_SECONDS:
@@ -146,7 +158,7 @@ def _player_digest(suite: Suite, player: str) -> str | None:
 
 def _save(path: Path, about: Mapping[str, Any], answers: Answers) -> None:
     actions = " ".join(map(str, answers.actions))
-    write_json(path, {**about, "answers": actions, "seconds": answers.seconds, **answers.replaced._asdict()})
+    write_json(path, {**about, "answers": actions, "seconds": answers.seconds, **answers.counts})
 
 
 def _load(path: Path, about: Mapping[str, Any]) -> Answers:
@@ -155,7 +167,8 @@ def _load(path: Path, about: Mapping[str, Any]) -> Answers:
     data = read_stored_settings(path, PositionsError)
     check_same_settings(path, about, {key: data[key].value for key in about}, PositionsError)
     replaced = ReplacedActions(*(data.get(kind, 0).integer(0) for kind in ReplacedActions._fields))
-    return Answers(_actions(data["answers"]), float(data["seconds"].number(0)), replaced)
+    usage = ModelUsage(*(data.get(name, 0).integer(0) for name in ModelUsage._fields))
+    return Answers(_actions(data["answers"]), float(data["seconds"].number(0)), replaced, usage)
 
 
 def _actions(data: Node, count: int | None = None) -> list[int]:
@@ -182,7 +195,7 @@ def make_certificate(suite: Suite, player: str, answers: Answers) -> dict[str, A
     measured = {
         "decisions": count,
         "seconds_per_decision": float(f"{answers.seconds / max(1, count):.3g}"),
-        **answers.replaced._asdict(),
+        **answers.counts,
     }
     return {"certified": with_digest(certified), "measured": measured}
 
@@ -256,7 +269,7 @@ def check_answers(
         certified["player_digest"].fail(f"{digest!r}, that of {short_repr(plays)}", "name the tested player")
     actions, asker = _actions(certified["answers"]), _Asker(suite, plays)
     for number in np.asarray(list(numbers), np.int64).tolist():
-        found = asker.action(number)[0]
+        found = asker.answer(number).actions[0]
         if found != actions[number]:
             raise PositionsError(
                 f"{path}: position {number}: found the action {found}, expected {actions[number]} as certified; "
