@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import math
 import pickle
 import random
@@ -584,7 +585,8 @@ def test_before_the_first_reset() -> None:
     for name in ("agents", "rewards", "terminations", "infos", "game"):
         with pytest.raises(AttributeError, match="reset"):
             getattr(raw, name)
-    for call in (lambda: raw.step(0), raw.get_state, raw.last, lambda: list(raw.agent_iter())):
+    observe = functools.partial(raw.observe, "player_0")
+    for call in (lambda: raw.step(0), raw.get_state, raw.last, observe, lambda: list(raw.agent_iter())):
         with pytest.raises(AttributeError, match="reset"):
             call()
     for name in ("agent", "agent_selection"):  # the latter is what every step reads: nothing stands in its place

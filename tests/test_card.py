@@ -24,7 +24,7 @@ from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.envs.tensors import GameTorchEnv
-from helsinki_env.training.checkpoint_io import read_state, write_state
+from helsinki_env.training.checkpoint_io import StateError, read_state, write_state
 from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.gpu.ppo import GpuPPO
 from helsinki_env.training.gpu.rollout import CudaGraph, GpuRolloutCollector, RolloutBuffer
@@ -262,6 +262,22 @@ def test_a_rollout_depends_on_where_the_games_stand_weights_seed_and_number_alon
 
 
 # learning
+
+
+@pytest.mark.thorough
+def test_a_state_can_be_restored_after_any_rollout() -> None:
+    """Also where a game with fewer players has just been dealt: its seat is still that of the previous game."""
+    matchups, games, spec = (MatchupConfig(players=(2, 3, 4)),), 64, spec_by_name("helsinki")
+    at, other = (GpuRolloutCollector(spec.config(), matchups, games, 4, 1.0, seed, CPU) for seed in (3, 4))
+    network, newly_dealt = plain(), 0
+    for number in range(120):
+        at.play(network, network, number, False)
+        state = {name: array.copy() for name, array in at.state().items()}
+        newly_dealt += int((state["own"] >= at.envs[0].states["players"]).sum())
+        other.restore(state)
+    assert newly_dealt > 0
+    with pytest.raises(StateError, match="own: found a seat that is not in the game"):
+        other.restore({**state, "own": np.full(games, 4)})
 
 
 class Riddles(GpuRolloutCollector):

@@ -260,6 +260,22 @@ def test_a_game_does_not_depend_on_the_batch(opponents: Any) -> None:
     assert all(other == found[0] for other in found)
 
 
+@pytest.mark.parametrize("opponents", ["random", RandomPlayer()], ids=["compiled", "object"])
+def test_results_of_a_single_game_are_those_of_its_players(opponents: Any) -> None:
+    env = HelsinkiSeatEnv(opponents, episodes=RandomEpisodes(num_players=(2, 3, 4)), seat=0)
+    counts = set()
+    for seed in range(12):
+        _, info = env.reset(seed=seed)
+        players, ended = int(env.game.num_players), False
+        while not ended:
+            _, _, ended, _, info = env.step(int(info["action_mask"].argmax()))
+        counts.add(players)
+        assert {info[name].shape for name in ("rewards", "scores", "places")} == {(players,)}
+        assert info["places"].min() == 0
+        assert info["scores"].tolist() == env.game.scores().tolist()
+    assert counts == {2, 3, 4}
+
+
 @pytest.mark.thorough
 @EACH_GAME
 def test_random_opponents_in_compiled_code_play_as_the_random_player_does(game: TestedGame) -> None:

@@ -1458,6 +1458,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("ppo: {gae_lambda: 1.1}", r"ppo\.gae_lambda: found 1.1"),
         ("ppo: {rate: 1}", r"ppo\.rate: no such key \(found 1\)"),
         ("ppo: {fixed_opponent_fraction: 0.1}\nopponents: []", "opponents: found none"),
+        ("evaluation: {opponents: []}", "evaluation.opponents: found"),
         ("ppo: 5", "ppo: found 5"),
         ("pretraining: {share: 0}", r"pretraining\.share: found 0"),
         ("pretraining: {epsilon: 2}", r"pretraining\.epsilon: found 2"),

@@ -307,7 +307,8 @@ class Preset:
         if self.start:
             named["start"] = (network_name(self.start),)
         for path, names in named.items():
-            Node(names, PresetError, path).entries("players", most=_MAX_LISTED)
+            least = 1 if path == "evaluation.opponents" else 0
+            Node(names, PresetError, path).entries("players", least=least, most=_MAX_LISTED)
             for name in names:
                 try:
                     make_player(name, game)

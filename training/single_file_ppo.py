@@ -39,7 +39,7 @@ from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncod
 from helsinki_env.engine.spec import spec_by_name, spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.evaluation.match_stats import PlayerResult
+from helsinki_env.evaluation.match_stats import PlayerResult, fractional_wins
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import atomic_write, check_writable
 
@@ -193,6 +193,7 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
 
         # Play a rollout.
         margins: list[float] = []
+        wins: list[float] = []
         inputs: list[AfterstateBatch] = []
         for step in range(args.num_steps):
             global_step += args.num_envs
@@ -206,7 +207,10 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
             last_lead, next_lead = next_lead, lead(env, info["seat"])
             rewards[step] = torch.as_tensor(np.where(terminated, margin, next_lead) - last_lead) / 10
             dones[step] = torch.as_tensor(terminated)
-            margins += margin[terminated].tolist()
+            if terminated.any():
+                final = info["final_info"]
+                margins += margin[terminated].tolist()
+                wins += fractional_wins(final["places"])[np.arange(args.num_envs), final["seat"]][terminated].tolist()
 
         # Generalized advantage estimation.
         with torch.no_grad():
@@ -243,7 +247,7 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
         sps = global_step / (time.time() - start_time)
         metrics = {
             "charts/margin": float(np.mean(margins)) if margins else float("nan"),
-            "charts/win_rate": float(np.mean(np.array(margins) > 0)) if margins else float("nan"),
+            "charts/win_rate": float(np.mean(wins)) if wins else float("nan"),
             "charts/SPS": sps,
             "losses/policy": pg_loss.item(),
             "losses/value": v_loss.item(),

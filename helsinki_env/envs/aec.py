@@ -397,6 +397,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         if agent == self._viewer:
             self._viewer = None
             return self._view
+        self._check_dealt()
         seat = self._seat(agent)
         obs = np.empty(self._arrays.sizes[0], np.int8)
         observe_single(self._tables, self._states, seat, obs)

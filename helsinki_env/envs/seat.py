@@ -500,7 +500,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         number = as_integer(action)
         if number is None:
             raise IllegalActionError(f"action: found {action!r}, expected a whole number")
-        batch = self._batch
+        batch, players = self._batch, int(self._batch.states["players"][0])
         if batch._seatings["over"][0]:
             raise IllegalActionError("the game is over; deal the next one with reset()")
         if batch.illegal_action == "raise" and not (0 <= number < self._ids and batch._legal[0, number]):
@@ -510,7 +510,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         obs, info = self._first(batch_obs, batch_info)
         if terminated[0]:
             for name in ("rewards", "scores", "places"):
-                info[name] = batch_info[name][0]
+                info[name] = batch_info[name][0, :players]
             if batch.illegal_action == "penalize" and batch_info["illegal_action"][0]:
                 info["illegal_action"] = batch.game_spec.why_illegal(self.game, action)
         self._show()

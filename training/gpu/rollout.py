@@ -270,7 +270,7 @@ class GpuRolloutCollector:
         own, dealt = (
             state_array(state, name, np.zeros(games, kind)) for name, kind in (("own", np.int64), ("dealt", bool))
         )
-        if (own < -1).any():
+        if (own < -1).any() or (own >= MAX_SEATS).any():
             raise StateError("own: found a seat that is not in the game")
         self.own.copy_(torch.from_numpy(own[self.numbers]))
         self.dealt.copy_(torch.from_numpy(dealt[self.numbers]))
@@ -284,5 +284,6 @@ class GpuRolloutCollector:
                 restored[name] = whole[first : first + len(rows)].to(self.device)
             env.set_state(restored)
         players = np.concatenate([env.states["players"] for env in self.envs])
-        if (self.own.cpu().numpy() >= players).any():
+        # In a newly dealt game, the seat is that of the previous game until the next step.
+        if ((self.own.cpu().numpy() >= players) & ~self.dealt.cpu().numpy()).any():
             raise StateError("own: found a seat that is not in the game")
