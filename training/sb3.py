@@ -1,7 +1,7 @@
 """Stable-Baselines3 support: a `VecEnv` with action masks for `MaskablePPO`, and a player that uses its models.
 
+    from helsinki_env.training.sb3 import DEFAULTS, SB3Player, make_sb3_env, evaluate_sb3_player  # before torch
     from sb3_contrib import MaskablePPO
-    from helsinki_env.training.sb3 import DEFAULTS, SB3Player, make_sb3_env, evaluate_sb3_player
 
     env = make_sb3_env(128, opponents="random", reward="margin")
     model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=1).learn(150_000)

@@ -37,7 +37,7 @@ EXTRAS = {
     "stats": Extra(
         "PyArrow, SciPy, Matplotlib",
         "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`, `dataset`; with `train` also `evaluate`, "
-        "`balance retrain`, and every command that plays `net`",
+        "`balance retrain`",
     ),
     "ray": Extra("`stats`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
     "render": Extra("resvg, Pillow", 'raster images: `helsinki replay --png`, `render_mode="rgb_array"`'),
@@ -57,7 +57,10 @@ EXTRAS = {
     ),
     "notebooks": Extra("`export`, `stats`, JupyterLab", "the notebooks"),
     "docs": Extra("MkDocs with Material, mkdocstrings", "this documentation as a site"),
-    "all": Extra("`export`, `play`, `mcp`, `ray`, `render`, `cma`, `sb3`", "every command"),
+    "all": Extra(
+        "`export`, `play`, `mcp`, `ray`, `render`, `cma`, `sb3`",
+        "every command, except `rate --payoff` and `dataset --minari`",
+    ),
     "dev": Extra("`all`, `notebooks`, `docs`, `openspiel`, `minari`, pytest, mypy, Ruff", "working on the project"),
 }
 
