@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from helsinki_env.engine import layout
 from helsinki_env.games.helsinki import notation, observation
+from helsinki_env.games.helsinki.action_words import action_effect
 from helsinki_env.games.helsinki.actions import KINDS
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
 from helsinki_env.games.helsinki.game import action_table
@@ -55,8 +56,12 @@ def actions_page() -> str:
         pair = [left, left + half] if left + half < components.types else [left]
         cells = [f"{card} | `{notation.card_to_string(card)}`" for card in pair]
         lines.append("| " + " | ".join(cells + [" | "] * (2 - len(pair))) + " |")
-    lines += ["", "## Actions of the action board", "", "| USE | action | id |", "| --- | --- | --- |"]
-    lines += [f"| {i} | `{name}` | {table.encode(KINDS.index('USE'), i)} |" for i, name in enumerate(BOARD_ACTIONS)]
+    lines += ["", "## Actions of the action board", "", "| USE | action | id | effect, for one coat of arms |"]
+    lines += ["| --- | --- | --- | --- |"]
+    lines += [
+        f"| {i} | `{name}` | {table.encode(KINDS.index('USE'), i)} | {action_effect(components, i)} |"
+        for i, name in enumerate(BOARD_ACTIONS)
+    ]
     return "\n".join(lines) + "\n"
 
 
