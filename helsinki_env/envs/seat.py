@@ -500,7 +500,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         number = as_integer(action)
         if number is None:
             raise IllegalActionError(f"action: found {action!r}, expected a whole number")
-        batch, players = self._batch, int(self._batch.states["players"][0])
+        batch = self._batch
         if batch._seatings["over"][0]:
             raise IllegalActionError("the game is over; deal the next one with reset()")
         if batch.illegal_action == "raise" and not (0 <= number < self._ids and batch._legal[0, number]):
@@ -509,6 +509,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         batch_obs, reward, terminated, _, batch_info = batch.step(np.array([chosen]))
         obs, info = self._first(batch_obs, batch_info)
         if terminated[0]:
+            players = int(batch.states["players"][0])
             for name in ("rewards", "scores", "places"):
                 info[name] = batch_info[name][0, :players]
             if batch.illegal_action == "penalize" and batch_info["illegal_action"][0]:
