@@ -257,6 +257,15 @@ def test_times_stay_known_without_the_chunks(plan: Plan, finished: Path, tmp_pat
     assert (tmp_path / "run" / "times.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("times", [[1], [{"table": "a", "player": "b"}], [{"player": "b", "seconds": 1}]])
+def test_damaged_times_are_explained(times: Any, finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "chunks")
+    (tmp_path / "run" / "times.json").write_text(json.dumps(times))
+    with pytest.raises(ArenaError, match=r"times\.json"):
+        RunFolder.open(tmp_path / "run").times()
+
+
 def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(
     new_workers: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

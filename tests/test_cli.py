@@ -6,17 +6,19 @@ import re
 import subprocess
 import sys
 from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 import helsinki_env
 from helsinki_env.cli import main as cli
+from helsinki_env.cli.commands.play import listen
 from helsinki_env.cli.main import COMMANDS, main
 from helsinki_env.data import UserError
 from helsinki_env.records import read_records, write_records
 from helsinki_env.utils.extras import MissingExtraError
-from helsinki_env.utils.terminal import plain_console
+from helsinki_env.utils.terminal import plain_console, results_table
 
 Output = pytest.CaptureFixture[str]
 
@@ -169,6 +171,12 @@ def test_version(capsys: Output) -> None:
         (["replay", "no/such/file"], "helsinki replay: no/such/file: cannot be read: No such file or"),
         (["replay", "GAMES", "--record", "5"], "games.jsonl: found 4 records"),
         (["replay", "GAMES", "--record", "0"], "helsinki replay: --record: found 0"),
+        (["replay", "GAMES", "--record", str(2**63)], f"expected at least {2**63} for --record"),
+        (["replay", "GAMES", "--step", "--svg", "x.svg"], "--step: found with --svg, --png or --html"),
+        (["ladder", "--from-json", "."], "--from-json: found ., expected the NAME.json"),
+        (["ladder", "other", "--from-json", "docs/ladder.json"], "--from-json: found with CONFIG, --run or --trust"),
+        (["arena", "example", "--num-players", "0"], "--num-players"),
+        (["dataset", "b\udcffd.jsonl"], "SOURCE: found 'b\\udcffd.jsonl'"),
         (["replay", "GAMES", "--seat", "2"], "helsinki replay: --seat: found 2"),
         (["replay", "GAMES", "--svg", "x.png"], "--svg: found x.png"),
         (["replay", "GAMES", "--html", "x.htm"], "--html: found x.htm"),
@@ -202,6 +210,9 @@ def test_what_is_asked_wrongly_is_one_line_and_status_2(
         ("bench --json FOLDER", "--json: found FOLDER"),
         ("bench --players nobody", "player 'nobody': found no such player"),
         ("rate RUN --out FILE", "--out: found FILE"),
+        ("rate RUN --out FOREIGN", "--out: found other files in FOREIGN"),
+        ("ladder --from-json docs/ladder.json --out FOREIGN/new.md", "--out: found FOREIGN/new.json there already"),
+        ("arena --games 2 --format jsonl --out FOREIGN", "FOREIGN: found games.jsonl but no run.json"),
         ("replay GAMES --svg FILE/x", "--svg: found FILE/x"),
         ("replay GAMES --html FILE/x.html", "--html: found FILE/x.html"),
         ("replay GAMES --png FOLDER.png", "--png: found FOLDER.png"),
@@ -210,21 +221,57 @@ def test_what_is_asked_wrongly_is_one_line_and_status_2(
 def test_where_nothing_can_be_written_nothing_is_done(
     words: str, option: str, games: Path, tmp_path: Path, capsys: Output
 ) -> None:
-    places = {name: str(tmp_path / name) for name in ("FILE.md", "FOLDER.md", "FOLDER.png", "FILE", "FOLDER", "RUN")}
+    names = ("FILE.md", "FOLDER.md", "FOLDER.png", "FILE", "FOLDER", "FOREIGN", "RUN")
+    places = {name: str(tmp_path / name) for name in names}
     for name in ("FILE", "FILE.md"):
         (tmp_path / name).touch()
-    for name in ("FOLDER", "FOLDER.md", "FOLDER.png"):
+    for name in ("FOLDER", "FOLDER.md", "FOLDER.png", "FOREIGN"):
         (tmp_path / name).mkdir()
+    for name in ("ladder.md", "new.json", "games.jsonl"):
+        (tmp_path / "FOREIGN" / name).touch()
     before = sorted(tmp_path.rglob("*"))
 
     def placed(text: str) -> str:
-        return re.sub(r"(FILE|FOLDER|RUN)(\.md|\.png)?", lambda m: places[m[0]], text).replace("GAMES", str(games))
+        return re.sub(r"(FILE|FOLDER|FOREIGN|RUN)(\.md|\.png)?", lambda m: places[m[0]], text).replace(
+            "GAMES", str(games)
+        )
 
     assert main(placed(words).split()) == 2
     shown = capsys.readouterr().err
     assert placed(option) in shown
     assert shown.count("\n") == 1
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_host_that_is_no_name_is_explained() -> None:
+    with pytest.raises(UserError, match=r"--host 192\.168\.\.1 --port 0: cannot listen"):
+        listen("192.168..1", 0)
+
+
+def test_options_without_effect_are_rejected(capsys: Output) -> None:
+    assert main(["simulate", "--game-config", "dry_roads", "--no-dry-roads"]) == 2
+    assert "no-dry-roads" in capsys.readouterr().err
+
+
+def test_a_lack_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError("7.45 GiB")
+
+    monkeypatch.setattr("helsinki_env.cli.main._run", fail)
+    assert main(["simulate"]) == 2
+    assert capsys.readouterr().err == (
+        "helsinki simulate: found too little memory, expected a smaller task (7.45 GiB)\n"
+    )
+
+
+def test_wide_tables_are_complete_on_narrow_terminals() -> None:
+    columns = [f"column {number}" for number in range(12)]
+    table = results_table(["player", *columns], "player", "a title")
+    cells = [f"{number}.{number:06}" for number in range(12)]
+    table.add_row("heuristic", *cells)
+    shown = StringIO()
+    plain_console(width=60, file=shown).print(table)
+    assert set(cells) <= set(shown.getvalue().split())
 
 
 def test_wrong_options_are_explained(capsys: Output) -> None:

@@ -52,6 +52,24 @@ def test_the_spelling_of_the_text_is_no_choice() -> None:
     assert len({seal_gauntlet(gauntlet, "a", text).seed for text in ("0xAB 12", " 0xab12\n", "0Xab 1 2")}) == 1
 
 
+def test_a_seal_is_not_replaced_by_another(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = folder / "run" / "seal.json"
+    before = path.read_bytes()
+    words = ["evaluate", "seal", "--gauntlet", str(folder / "tiny.yaml"), "--out", str(folder / "run")]
+    assert main([*words, "greedy", "--source", SOURCE]) == 0
+    assert main([*words, "random", "--source", SOURCE]) == 2
+    assert "choose another --out" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_a_folder_holds_the_certificate_of_one_kind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = folder / "run" / "certificate.json"
+    before = path.read_bytes()
+    assert main(["evaluate", "positions", "greedy", "--out", str(folder / "run")]) == 2
+    assert "the folder of an evaluation with games" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
 def test_a_sealed_certificate_is_verified_with_its_deals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     certificate = folder / "run" / "certificate.json"
     certified = json.loads(certificate.read_text())["certified"]

@@ -141,6 +141,8 @@ def _command(command_line: Sequence[str], exits: bool, on_ready: Callable[[], ob
             raise
         if isinstance(problem, UserError | MissingExtraError | OSError):
             return _complain(f"helsinki {name}", str(problem))
+        if isinstance(problem, MemoryError):
+            return _complain(f"helsinki {name}", f"found too little memory, expected a smaller task ({problem})")
         return _report(command_line)
 
 

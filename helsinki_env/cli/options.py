@@ -104,7 +104,7 @@ class GameOptions:
     """a name in configs/game or the path to a YAML file; the other options override its values."""
     covered: OptionalText = None
     """comma-separated actions disabled for all seats, or first_game for the bottom row."""
-    dry_roads: bool = False
+    dry_roads: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """play with the expansion."""
     components: OptionalText = None
     """a name in configs/components or the path to a YAML file."""

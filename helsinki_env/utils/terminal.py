@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 #: Minimum width of help texts, because wrapping to fewer columns may never terminate.
@@ -29,12 +30,14 @@ class _PlainConsole(Console):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print text without wrapping or highlighting. The terminal wraps tables that are too wide."""
+        """Print text without wrapping or highlighting, and complete tables; the terminal wraps wide ones."""
         if all(isinstance(one, str) for one in objects):
             options = {"highlight": False, "soft_wrap": True} | options
         before = self._width
-        if self.width < _TABLE and any(isinstance(one, Table) for one in objects):
-            self._width = _TABLE
+        wide = self.options.update(width=_MOST)
+        widths = [Measurement.get(self, wide, one).minimum for one in objects if isinstance(one, Table)]
+        if widths:
+            self._width = max(self.width, _TABLE, *widths)
         try:
             super().print(*objects, **options)
         finally:

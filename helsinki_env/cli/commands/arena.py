@@ -71,7 +71,7 @@ def main(
         with requires_extra(extra):
             import_module("helsinki_env.evaluation.arena.parquet")
     options_given = {"players": players, "games": games, "num_players": num_players, **vars(variant)}
-    given = [name for name, value in options_given.items() if value not in (None, False)]
+    given = [name for name, value in options_given.items() if value is not None and value is not False]
     changes = {name: value for name, value in (("seed", seed), ("chunk", unit_games)) if value is not None}
     if config is None:
         played = variant.config(num_players, 2)

@@ -216,13 +216,24 @@ def _measure(
     players: Sequence[str],
 ) -> dict[str, Any]:
     """Benchmark a game, show the results table and return the results."""
+    measured: list[Measurement] = []
+
+    def show(row: Measurement) -> None:
+        name, games, count, rate, *_ = cells(row)
+        console.print(f"{name}, {games} games, {count} threads: {rate}/s")
 
     def report(row: Measurement) -> None:
+        measured.append(row)
         if not console.is_terminal:
-            name, games, count, rate, *_ = cells(row)
-            console.print(f"{name}, {games} games, {count} threads: {rate}/s")
+            show(row)
 
-    with console.status("measuring ..."):
+    def save() -> str:
+        if console.is_terminal:
+            for row in measured:
+                show(row)
+        return f"{len(measured)} rows shown; start again with: {rerun_command_line()}"
+
+    with save_on_interrupt(save), console.status("measuring ..."):
         result = run_benchmark(batches, threads, seconds, players, report, config)
     speed_table(result, game_text(config)).show(console)
     console.print(baseline_text(result), machine_text(result["machine"]))

@@ -93,6 +93,8 @@ def main(
         precompile_plan(plan)
         chosen = FreshGames(plan)
     else:
+        if not source.name.isprintable():
+            raise UserError(f"SOURCE: found {source.name!r}, expected a name that can be printed")
         chosen = RecordedGames(source, shard_games)
     if evaluator is not None and not isinstance(make_player(evaluator, chosen.config), Evaluator):
         raise UserError(f"--evaluator: found {evaluator}, expected one of net, net+search:N and mc:N")

@@ -85,9 +85,12 @@ def run(
         )
         from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import certificate_row, format_rating_interval
+        from helsinki_env.evaluation.positions.certificate import certified_suite
 
     player = _player_name(player)
     chosen = _gauntlet(gauntlet, trust)
+    if (out / "certificate.json").exists() and certified_suite(out / "certificate.json") is not None:
+        raise UserError(f"--out: found {out}, the folder of a test on positions; choose another one")
     page = None if write is None else _leaderboard(write, chosen)
     check_players([player], chosen.reference.tables[0].config)  # fail before the kernels of its matchups are compiled
     pins = ReferenceRatings.of(chosen)

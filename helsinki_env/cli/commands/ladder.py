@@ -15,10 +15,12 @@ from helsinki_env.cli.parallel_runs import WorkerOptions
 from helsinki_env.data import UserError
 from helsinki_env.utils.terminal import plain_console
 
+_RUN = Path("runs/ladder")
+
 
 def main(
     config: Annotated[str, tyro.conf.Positional] = "ladder",
-    run: Path = Path("runs/ladder"),
+    run: Path = _RUN,
     out: Path | None = None,
     from_json: Path | None = None,
     rating: RatingGroup = DEFAULT_RATING,
@@ -45,19 +47,25 @@ def main(
     """
     from helsinki_env.evaluation.rating.report import ratings_data, read_report
 
+    if from_json is not None:
+        if rating != DEFAULT_RATING or processes is not None:
+            option = "--processes" if processes is not None else "--reference, --seed or --resamples"
+            raise UserError(f"{option}: found with --from-json, which neither plays nor rates; leave one of them out")
+        if config != "ladder" or run != _RUN or trust:
+            raise UserError("--from-json: found with CONFIG, --run or --trust, which play games; leave one of them out")
+        if not from_json.is_file():
+            raise UserError(f"--from-json: found {from_json}, expected the NAME.json of an earlier page")
     if out is None:
         out = run / "ladder.md" if from_json is None else from_json.with_suffix(".md")
     if out.suffix != ".md":
         raise UserError(f"--out: found {out}, expected a file name that ends in .md")
     out_file(out)
     own = from_json.parent if from_json is not None else run
-    if out.exists() and not overwrite and not out.resolve().is_relative_to(own.resolve()):
-        raise UserError(f"--out: found {out} there already, expected a new page; --overwrite replaces it")
+    for path in (out, out.with_suffix(".json")):
+        if path.exists() and not overwrite and not path.resolve().is_relative_to(own.resolve()):
+            raise UserError(f"--out: found {path} there already, expected a new page; --overwrite replaces it")
     console = plain_console()
     if from_json is not None:
-        if rating != DEFAULT_RATING or processes is not None:
-            option = "--processes" if processes is not None else "--reference, --seed or --resamples"
-            raise UserError(f"{option}: found with --from-json, which neither plays nor rates; leave one of them out")
         data = read_report(from_json)
     else:
         status = arena.main(config=config, out=run, workers=WorkerOptions(processes), trust=trust)

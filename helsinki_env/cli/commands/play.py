@@ -184,10 +184,10 @@ def listen(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)  # of each connection
         listening.bind((host, port))
-    except OSError as problem:
+    except (OSError, UnicodeError) as problem:  # the latter for names such as a..b
         listening.close()
         raise UserError(
-            f"--host {host} --port {port}: cannot listen: {problem.strerror or problem} "
+            f"--host {host} --port {port}: cannot listen: {getattr(problem, 'strerror', None) or problem} "
             "(another server may use the port: choose another --port, or 0 for any free port)"
         ) from None
     listening.listen(100)

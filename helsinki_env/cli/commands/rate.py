@@ -96,6 +96,7 @@ def main(
         return
     if out is not None:
         out_folder(out)
+        _check_page(out)
     if of_records:
         from helsinki_env.evaluation.rating.ratings import rate
 
@@ -117,6 +118,17 @@ def main(
         command = f"{shlex.join(['helsinki', 'rate', str(run), '--out', str(out)])} {rating.command_line}"
         write_report(out / "ladder.md", ratings_data(tables, provenance, command))
         console.print(f"Wrote {out / 'ladder.md'}, ladder.json and figures")
+
+
+def _check_page(out: Path) -> None:
+    """Raise UserError if the report would replace files that are not an earlier report."""
+    from helsinki_env.evaluation.rating.report import read_report
+
+    if any((out / name).exists() for name in ("ladder.md", "ladder.json")):
+        try:
+            read_report(out / "ladder.json")
+        except UserError as problem:
+            raise UserError(f"--out: found other files in {out} ({problem}); choose another folder") from None
 
 
 def _payoff(console: Console, tables: Sequence[RatableGames], out: Path | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from collections.abc import Iterator
 from io import BytesIO
@@ -61,6 +60,8 @@ def main(
             available.
         color: use colors in the terminal.
     """
+    if step and (svg, png, html) != (None, None, None):
+        raise UserError("--step: found with --svg, --png or --html, which do not wait; leave one of them out")
     chosen = _read_record(file, record)
     if seat is not None and not 0 <= seat < chosen.config.num_players:
         raise UserError(f"--seat: found {seat}, expected 0 to {chosen.config.num_players - 1}")
@@ -84,11 +85,11 @@ def main(
 def _read_record(file: Path, number: int) -> Record:
     if number < 1:
         raise UserError(f"--record: found {number}, expected a number from 1")
-    record = next(itertools.islice(read_records(file), number - 1, number), None)
-    if record is None:
-        count = sum(1 for _ in read_records(file))
-        raise RecordError(f"{file}: found {count} records, expected at least {number} for --record {number}")
-    return record
+    count = 0
+    for count, record in enumerate(read_records(file), 1):
+        if count == number:
+            return record
+    raise RecordError(f"{file}: found {count} records, expected at least {number} for --record {number}")
 
 
 def _check_page(path: Path | None, evaluator: str | None, seat: int | None) -> None:

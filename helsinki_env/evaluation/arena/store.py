@@ -263,8 +263,8 @@ class RunFolder:
         if manifest.exists():
             before = cls.open(path)
             _check_extends(path, before.plan, plan)
-        elif (path / _CHUNKS).exists():
-            raise ArenaError(f"{path}: found chunks but no run.json, expected both or none; choose another --out")
+        elif found := [name for name in (_CHUNKS, *_JOINED) if (path / name).exists()]:
+            raise ArenaError(f"{path}: found {found[0]} but no run.json, expected both or none; choose another --out")
         for folder in (path, path / _CHUNKS):
             remove_leftovers(folder)
         # While no games are saved, a player's files may change, for example to fix an error.
@@ -447,7 +447,12 @@ class RunFolder:
         """
         known = [(chunk.table, self._chunks.times(chunk)) for chunk in self.plan.chunks]
         if (self.path / _TIMES).exists() and not all(times for _, times in known):
-            return [dict(entry.value) for entry in read_json(self.path / _TIMES, ArenaError).entries("players' times")]
+            entries = read_json(self.path / _TIMES, ArenaError).entries("players' times")
+            for entry in entries:
+                for name in ("table", "player"):
+                    entry[name].text()
+                _read_time(entry, 0)
+            return [dict(entry.value) for entry in entries]
         sums: dict[tuple[int, int], ThinkingTime] = {}
         for number, times in known:
             for time in times:

@@ -437,8 +437,10 @@ def seal_gauntlet(gauntlet: Gauntlet, seal: str, text: str) -> Gauntlet:
 
 
 def write_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str | None, stage: str, source: str) -> str:
-    """Write a seal to a file and return the seal, see `seal_of`."""
+    """Write a seal to a file and return the seal, see `seal_of`; raise GauntletError if the file has another seal."""
     seal = seal_of(gauntlet.digest, player, player_digest, stage, source)
+    if path.exists() and (found := read_json(path, GauntletError).mapping()["seal"]).value != seal:
+        found.fail(f"{seal!r}, that of {player} in the stage {stage}", "choose another --out")
     about = {"player": player, "player_digest": player_digest, "package": helsinki_env.__version__}
     rated = {"gauntlet": gauntlet.name, "gauntlet_digest": gauntlet.digest, "stage": stage}
     write_json(path, {"seal": seal, "source": source, **rated, **about})
