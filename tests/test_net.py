@@ -590,6 +590,22 @@ def test_a_network_that_knows_nothing_goes_by_the_heuristic() -> None:
         assert (behind[open_end] > -0.1).all()
 
 
+def test_a_row_does_not_depend_on_rows_with_other_numbers_of_players() -> None:
+    player, games = make_player("net"), []
+    assert isinstance(player, NetPlayer)
+    for seed in range(30):
+        game = HelsinkiGame(HelsinkiConfig(num_players=2 + seed % 3), seed=seed)
+        for _ in range(3 * seed):
+            game.step(int(game.legal_actions()[-1]))
+        games.append(game)
+    observation = np.array([game.observation() for game in games])
+    mask = np.array([game.action_mask() for game in games])
+    inputs, together = player.policy(observation, mask)
+    for row in range(len(games)):
+        _, alone = player.policy(observation[row : row + 1], mask[row : row + 1])
+        np.testing.assert_array_equal(together[inputs.first[row] : inputs.first[row + 1]], alone)
+
+
 def test_a_network_of_bad_sizes_is_refused() -> None:
     bad: list[tuple[str, Any]] = [("width", 0), ("seat", 1.5), ("blocks", -1), ("seat_hidden", True)]
     for name, value in bad:

@@ -7,7 +7,7 @@ The network is an `InferenceModel`: `helsinki_env.agents.net.network.TorchModel`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,7 +91,8 @@ class BatchedModel:
     """Base class of an `InferenceModel` whose results do not depend on the other positions of a call.
 
     Rounding in a matrix product can depend on the number of rows. Smaller batches than `INFERENCE_BATCH` are therefore
-    used only if a test on first use shows that this machine computes the same bits with them.
+    used only if a test on first use shows that this machine computes the same bits with them. Positions with different
+    numbers of players are evaluated separately.
     """
 
     _sizes: tuple[int, ...] = ()
@@ -104,6 +105,19 @@ class BatchedModel:
         """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the other positions."""
         if not self._sizes:
             self._sizes = self._equal_sizes(seats.shape[-1], table.shape[-1])
+        players = seats.any(axis=2).sum(axis=1)  # absent seats are zero
+        if len(table) and (players == players[0]).all():
+            return self._evaluate(seats[:, : players[0]], table)
+        order = np.argsort(players, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(players[order])) + 1)
+        outputs = [self._evaluate(seats[rows, : players[rows[0]]], table[rows]) for rows in groups]
+        back = np.argsort(order)
+        return NumpyOutput(
+            *(np.concatenate([getattr(one, item.name) for one in outputs])[back] for item in fields(NumpyOutput))
+        )
+
+    def _evaluate(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
+        """Evaluate positions with the same number of players."""
         parts = [self.evaluate_batch(seats[rows], table[rows]) for rows in inference_batches(len(table), self._sizes)]
         return NumpyOutput(*(np.concatenate(arrays)[: len(table)] for arrays in zip(*parts, strict=True)))
 
