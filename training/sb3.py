@@ -150,10 +150,11 @@ class GamesVecEnv(VecEnv):
         last = scale_observation(np.stack([obs["observation"] for obs in info["final_obs"][games]]))
         for row, b in zip(last, games.tolist(), strict=True):
             seat = int(final["seat"][b])
-            infos[b] = {name: final[name][b].copy() for name in ("rewards", "scores", "places")} | {
+            results = {name: final[name][b, : players[b]].copy() for name in ("rewards", "scores", "places")}
+            infos[b] = results | {
                 "terminal_observation": row,
                 "TimeLimit.truncated": False,
-                "is_success": float(fractional_wins(final["places"][b, : players[b]])[seat]),
+                "is_success": float(fractional_wins(results["places"])[seat]),
                 "seat": seat,
             }
 

@@ -106,7 +106,7 @@ class BatchedModel:
         if not self._sizes:
             self._sizes = self._equal_sizes(seats.shape[-1], table.shape[-1])
         players = seats.any(axis=2).sum(axis=1)  # absent seats are zero
-        if len(table) and (players == players[0]).all():
+        if (players == players[0]).all():
             return self._evaluate(seats[:, : players[0]], table)
         order = np.argsort(players, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(players[order])) + 1)
