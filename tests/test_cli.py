@@ -148,6 +148,8 @@ def test_version(capsys: Output) -> None:
         (["rate", "runs/none", "--alpha", "0.1"], "--better: found nothing, expected two players"),
         (["ladder", "--from-json", "x.json", "--seed", "3"], "--resamples: found with --from-json"),
         (["bench", "--device", "cpu", "--only", "env"], "--only: found with --device"),
+        (["bench", "--device", "cpu", "--threads", "2"], "--threads: found with --device"),
+        (["bench", "--device", "cpu", "--players", "none"], "--players: found with --device"),
         (["bench", "--pairs", "3"], "--pairs: found without --against"),
         (["evaluate", "suite", "--positions", "1"], "--positions: found 1, expected"),
         (["rate", "runs/none", "--seed", "-1"], "--seed: found -1"),
@@ -180,6 +182,7 @@ def test_version(capsys: Output) -> None:
         (["replay", "GAMES", "--seat", "2"], "helsinki replay: --seat: found 2"),
         (["replay", "GAMES", "--svg", "x.png"], "--svg: found x.png"),
         (["replay", "GAMES", "--html", "x.htm"], "--html: found x.htm"),
+        (["replay", "GAMES", "--html", "x.html", "--each", "game"], "--each: found game with --html"),
         (["replay", "GAMES", "--evaluator", "net"], "--evaluator: found net without --html; only that page"),
         (["replay", "GAMES", "--html", "x.html", "--evaluator", "greedy"], "evaluator: found 'greedy'"),
         (

@@ -73,6 +73,16 @@ def integer_array(
     return np.require(array, dtype, ["C", "A", "W"])
 
 
+def seat_array(name: str, given: object, states: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return a seat for each game, int64 (B,). Raise ArrayError for anything but seats that take part in the games."""
+    seats = integer_array(name, given, states.shape, -(2**63), 2**63 - 1)
+    outside = (seats < 0) | (seats >= states["players"])
+    if outside.any():
+        b = int(outside.argmax())
+        raise ArrayError(f"{name}[{b}]: found {seats[b]}, expected a seat from 0 to {states['players'][b] - 1}")
+    return seats
+
+
 def key_array(name: str, given: object, rows: int) -> npt.NDArray[np.uint64]:
     """Return random keys as a contiguous array, uint64 (B,). Raise ArrayError for anything but 64-bit integers."""
     if type(given) is np.ndarray and given.dtype == UINT64 and given.shape == (rows,) and given.flags.carray:

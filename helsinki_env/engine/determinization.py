@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from helsinki_env.data import UserError, seed_to_uint64, short_repr
 from helsinki_env.engine import loops
-from helsinki_env.engine.arrays import integer_array, key_array, writable_array
+from helsinki_env.engine.arrays import key_array, seat_array, writable_array
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.limits import check_ranges
@@ -162,11 +162,7 @@ def determinize_batch(
     dtype = spec_of(config).new_states(config, 0).dtype
     games = writable_array("states", states, dtype, None)
     check_ranges(games, config.tables[0])
-    seats = integer_array("viewers", viewers, (len(games),), -(2**63), 2**63 - 1)
-    outside = (seats < 0) | (seats >= games["players"])
-    if outside.any():
-        b = int(outside.argmax())
-        raise ValueError(f"viewers[{b}]: found {seats[b]}, expected a seat from 0 to {games['players'][b] - 1}")
+    seats = seat_array("viewers", viewers, games)
     _determinize_valid(config, games, seats, key_array("keys", keys, len(games)))
     if games is not states:
         states[...] = games

@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 
 from helsinki_env.data import seed_to_uint64
 from helsinki_env.engine import loops
+from helsinki_env.engine.arrays import seat_array
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.limits import check_ranges
@@ -228,15 +229,18 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         """Deal the chosen games and return observations and info, like `reset`."""
         raise NotImplementedError
 
-    def _actions(self, actions: npt.ArrayLike, name: str = "actions") -> npt.NDArray[np.int64]:
-        """Return actions as int64 (B,); raise ValueError if they are invalid."""
+    def _check_dealt(self) -> None:
         if not self._dealt:
             raise ValueError("no game is dealt yet: call reset() first")
-        chosen = as_array(name, actions)
+
+    def _actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return actions as int64 (B,); raise ValueError if they are invalid."""
+        self._check_dealt()
+        chosen = as_array("actions", actions)
         shape = (self.num_envs,)
         if chosen.shape != shape or chosen.dtype.kind not in "iu":
             raise ValueError(
-                f"{name}: found {chosen.dtype} of shape {chosen.shape}, expected whole numbers of shape {shape}"
+                f"actions: found {chosen.dtype} of shape {chosen.shape}, expected whole numbers of shape {shape}"
             )
         return np.ascontiguousarray(chosen, np.int64)
 
@@ -299,13 +303,8 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
         """Return the current observation of a given seat in each game, int8 (B, F); `seats` is int (B,)."""
-        viewers = self._actions(seats, "seats")
-        outside = (viewers < 0) | (viewers >= self.states["players"])
-        if outside.any():
-            b = int(outside.argmax())
-            raise ValueError(
-                f"seats: game {b}: found {viewers[b]}, expected a seat from 0 to {self.states['players'][b] - 1}"
-            )
+        self._check_dealt()
+        viewers = seat_array("seats", seats, self.states)
         out = np.empty((self.num_envs, self._last.shape[1]), np.int8)
         loops.batch_observe(self._tables[0], self.states, viewers, out)
         return out

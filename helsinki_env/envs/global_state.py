@@ -22,6 +22,7 @@ import numpy.typing as npt
 from gymnasium.spaces import Box
 
 from helsinki_env.engine import loops
+from helsinki_env.engine.arrays import seat_array
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States
@@ -46,7 +47,7 @@ def global_states(config: Any, states: States, viewers: npt.NDArray[np.integer] 
     Raises:
         ValueError: for invalid viewers.
     """
-    seats = np.zeros(len(states), np.int64) if viewers is None else _check_viewers(viewers, states)
+    seats = np.zeros(len(states), np.int64) if viewers is None else seat_array("viewers", viewers, states)
     spec, parts = spec_of(config), _parts(config)
     out = np.zeros((len(states), sum(int(np.prod(shape)) for shape in parts.values())), np.int8)
     rows = unpack_global_state(config, out)
@@ -104,15 +105,3 @@ def _parts(config: Any) -> dict[str, tuple[int, ...]]:
 def _blank(config: Any, name: str) -> int:
     """Return the value of a field in a blank record: -1 or 0."""
     return int(spec_of(config).new_states(config, 1)[name].flat[0])
-
-
-def _check_viewers(viewers: npt.NDArray[np.integer], states: States) -> npt.NDArray[np.int64]:
-    """Return the viewers as int64; raise ValueError unless each is a seat of its game."""
-    seats = np.asarray(viewers)
-    if seats.shape != states.shape or not np.issubdtype(seats.dtype, np.integer):
-        raise ValueError(f"viewers: found {seats.dtype} {seats.shape}, expected integers of shape {states.shape}")
-    outside = (seats < 0) | (seats >= states["players"])
-    if outside.any():
-        b = int(outside.argmax())
-        raise ValueError(f"viewers: game {b}: found {seats[b]}, expected a seat from 0 to {states['players'][b] - 1}")
-    return seats.astype(np.int64)

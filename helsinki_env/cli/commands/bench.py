@@ -35,7 +35,7 @@ from helsinki_env.utils.terminal import plain_console
 
 #: Page section for the comparison; the section with the results of a game is named after the game.
 _AGAINST = "against"
-_BATCHES = "1,64,1024,4096"
+_BATCHES, _THREADS, _PLAYERS = "1,64,1024,4096", "1,2", "mc:200,ismcts:400"
 #: Default number of measurements of each revision.
 _PAIRS = 9
 _TENSOR_BATCHES = "1024,4096,16384,65536,262144"
@@ -68,8 +68,8 @@ def main(
     json: Path | None = None,  # shadows the module because the option has this name
     seconds: float = 1.0,
     batches: str | None = None,
-    threads: str = "1,2",
-    players: str = "mc:200,ismcts:400",
+    threads: str = _THREADS,
+    players: str = _PLAYERS,
     game: str | None = None,
     against: str | None = None,
     pairs: int = _PAIRS,
@@ -118,10 +118,11 @@ def main(
     names = [first, *(name for name in game_names() if everything and name != first)]
     configs = [spec_by_name(name).config() for name in names]
     if device is not None:
-        if only:
-            raise UserError(
-                "--only: found with --device, which measures the tensor environments; leave one of them out"
-            )
+        for option, used in (("only", only != ""), ("threads", threads != _THREADS), ("players", players != _PLAYERS)):
+            if used:
+                raise UserError(
+                    f"--{option}: found with --device, which measures the tensor environments; leave one of them out"
+                )
         if json is not None:
             out_file(json, "--json")
         _measure_tensors(configs[0], batch_sizes, device, seconds, json)

@@ -69,6 +69,8 @@ def main(
         if path is not None:
             _check_pictures(path, suffix)
     _check_page(html, evaluator, seat)
+    if html is not None and (svg, png) == (None, None) and each != "turn":
+        raise UserError(f"--each: found {each} with --html, whose page shows each action; leave it out")
     if html is not None:
         _write_page(chosen, html, evaluator, seat)
         if svg is None and png is None:
