@@ -40,7 +40,7 @@ class OptionsTorchEnv(GameTorchEnv, Generic[ConfigT, GameT, EpisodesT]):
     def __init__(
         self,
         num_envs: int = 1,
-        num_players: int = 2,
+        num_players: int | None = None,
         *,
         device: str | torch.device = "cuda",
         episodes: EpisodesT | None = None,

@@ -101,6 +101,12 @@ def test_invalid_arguments_are_value_errors() -> None:
     for viewers in (np.zeros(3, int), np.zeros(2), np.array([0, 2]), np.array([-1, 0])):
         with pytest.raises(ValueError, match=r"^viewers(\[1\]|\[0\])?: .*expected"):
             global_states(config, env.states, viewers)
+    states = env.states.copy()
+    states["players"][1] = 100
+    with pytest.raises(ValueError, match=r"states: game 1: players: found 100, expected"):
+        global_states(config, states)
+    with pytest.raises(ValueError, match=r"^states: found .*, expected records"):
+        global_states(config, [env.states[0]])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^state: found shape \(3,\), expected"):
         unpack_global_state(config, np.zeros(3, np.int8))
     assert global_state_space(config) is global_state_space(config)

@@ -37,6 +37,7 @@ from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkC
 from helsinki_env.agents.net.player import NetPlayer, choice_log_probs
 from helsinki_env.agents.net.search import NetSearchPlayer, NetSearchSettings
 from helsinki_env.agents.registry import make_player
+from helsinki_env.agents.search.player import FlatPlayer
 from helsinki_env.engine.determinization import determinize_batch
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import GOLDEN, mix
@@ -734,9 +735,11 @@ def test_search_sees_what_the_heuristic_misses() -> None:
         assert choose_action(searching(48, untrained()), game, word) == right
 
 
-def test_no_budget_at_all() -> None:
-    with pytest.raises(ValueError, match="budget: found 0"):
-        searching(0)
+@pytest.mark.parametrize("budget", [0, 2.5, True, "3"])
+def test_invalid_budgets(budget: Any) -> None:
+    for make in (searching, FlatPlayer):
+        with pytest.raises(ValueError, match=f"budget: found {budget!r}, expected a whole number"):
+            make(budget)
 
 
 # files

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,19 @@ def test_all_files_have_the_same_version(tmp_path: Path) -> None:
     done = check(tmp_path, "version")
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{helsinki_env.__version__} passed: version" in done.stdout
+
+
+def test_a_failing_command_fails_its_step(tmp_path: Path) -> None:
+    """The step `version` fails in its first of three commands."""
+    project = tmp_path / "project"
+    for name in (".ci/release/check.sh", "helsinki_env/__init__.py", "CHANGELOG.md", "README.md"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, project / name)
+    (project / "CITATION.cff").write_text("version: 9.9.9\n", encoding="utf-8")
+    done = subprocess.run(
+        [project / ".ci/release/check.sh", tmp_path / "out", "version"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "== FAILED: version\n")
 
 
 def test_an_unknown_step_is_an_error(tmp_path: Path) -> None:

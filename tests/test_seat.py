@@ -512,6 +512,8 @@ def test_setups_with_other_numbers_of_players() -> None:
     listed = HelsinkiSeatVectorEnv(3, num_players=2, seat=1, opponents=[RandomPlayer()])
     with pytest.raises(ValueError, match="opponents: found a list of 1, expected 3"):
         listed.reset(seed=1, options={"setup": setup})
+    with pytest.raises(ValueError, match=r"options\['setup'\]: found random episodes too, expected one of them"):
+        env.reset(options={"setup": setup, "episodes": RandomEpisodes(num_players=(2, 3))})
     setup = spec.new_states(two, 3)
     spec.apply_setup(setup, two)
     fewer = HelsinkiSeatVectorEnv(3, num_players=4, opponents=[RandomPlayer()] * 3)
@@ -614,6 +616,7 @@ def test_an_illegal_decision_can_end_the_game_instead(game: TestedGame, action: 
     assert ended.tolist() == info["illegal_action"].tolist() == [False, True]
     assert info["rewards"][1].tolist() == [-100 if s == seat else 50 for s in range(3)]
     if mode == AutoresetMode.SAME_STEP:
+        assert info["final_info"]["illegal_action"].tolist() == [False, True]
         assert np.array_equal(info["final_obs"][1]["observation"], played.observation(seat))
         assert env.game(1).round == 1
         return

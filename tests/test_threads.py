@@ -13,7 +13,7 @@ import pytest
 
 from helsinki_env.engine.atomics import fetch_add, spin_until
 from helsinki_env.engine.kernel import JIT, kernel
-from helsinki_env.envs.threads import ThreadPool
+from helsinki_env.envs.threads import ThreadPool, _Team
 
 needs_compiler = pytest.mark.skipif(not JIT, reason="interpreted kernels are not shared out")
 
@@ -126,6 +126,25 @@ def test_who_is_interrupted_while_waiting_for_others_can_go_on() -> None:
     go_on.set()
     abandoned.join(30)
     assert not abandoned.is_alive()
+    slices.close()
+
+
+@needs_compiler
+def test_an_interruption_right_after_the_start_leaves_no_work_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    slices = ThreadPool(2)
+    counted(slices, 4096)
+    start = _Team._start_round
+
+    def interrupted(team: _Team) -> None:
+        start(team)
+        raise InterruptionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_Team, "_start_round", interrupted)
+        with pytest.raises(InterruptionError):
+            counted(slices, 4096)
+    for _ in range(3):
+        assert (counted(slices, 4096)[0] == 1).all()
     slices.close()
 
 

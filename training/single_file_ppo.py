@@ -13,7 +13,8 @@ Four details matter most:
    position at the end of the turn. The policy is a softmax over these scores (`Agent.forward`).
 2. Illegal actions have a logit of -1e9, both when acting and when learning.
 3. The environment gives a reward only at the end of a game. Here, the reward of each step is the change in the lead in
-   points, which sums to the final margin (`lead`). Without discounting, this shaping does not change the optimal
+   points, which sums to the final margin (`lead`). In Helsinki, the points for full rows and columns and for
+   superstructures arrive only at the end of a game. Without discounting, this shaping does not change the optimal
    policy.
 4. Steps with a single legal action cannot train the policy and are left out of the minibatches.
 
@@ -26,6 +27,7 @@ transformations".
 from __future__ import annotations
 
 import random
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,12 +38,14 @@ import numpy.typing as npt
 import tyro
 
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
+from helsinki_env.data import UserError
 from helsinki_env.engine.spec import spec_by_name, spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.match_stats import PlayerResult, fractional_wins
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import atomic_write, check_writable
+from helsinki_env.utils.terminal import prepare_output
 
 with requires_extra("train", program=__name__ == "__main__"):
     import torch
@@ -275,4 +279,8 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
 
 
 if __name__ == "__main__":
-    train(tyro.cli(Args))
+    prepare_output()
+    try:
+        train(tyro.cli(Args))
+    except UserError as problem:
+        sys.exit(f"helsinki_env.training.single_file_ppo: {problem}")

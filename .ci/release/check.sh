@@ -74,8 +74,14 @@ for step in $steps; do
         tree | version | build | pythons | ranges | tours | digests | recipe) ;;
         *) echo "STEP: found $step, expected one of the steps in $0" >&2; exit 2 ;;
     esac
+done
+for step in $steps; do
     printf '\n== %s\n' "$step"
-    (set -e; "$step") || { printf '== FAILED: %s\n' "$step" >&2; exit 1; }
+    set +e  # Bash ignores set -e in a command that || follows
+    (set -e; "$step")
+    code=$?
+    set -e
+    [ $code = 0 ] || { printf '== FAILED: %s\n' "$step" >&2; exit 1; }
 done
 printf '\n== %s passed: %s\nBy hand: tag v%s, upload %s/dist, then send recipe.yaml and the texts of .ci/release/listings.md.\n' \
     "$version" "$steps" "$version" "$out"

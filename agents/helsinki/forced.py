@@ -61,8 +61,4 @@ def make_forced_player(argument: str, config: HelsinkiConfig) -> ForcedPlayer:
             f"{choices_text(BOARD_ACTIONS, action)}, and after another colon a player, "
             "such as forced:two_points:heuristic"
         )
-    if player.count("forced:") >= len(BOARD_ACTIONS):
-        raise PlayerError(
-            f"player {short_repr('forced:' + argument)}: found more than {len(BOARD_ACTIONS)} actions, expected fewer"
-        )
     return ForcedPlayer(action, make_player(player, config), config)

@@ -22,7 +22,7 @@ from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.player import InferenceModel, NetPlayer, choice_index, make_evaluations
 from helsinki_env.agents.rows import forced_and_open, validate_arrays, validate_extra_actions
 from helsinki_env.agents.search.workspace import new_workspace
-from helsinki_env.data import UserError
+from helsinki_env.data import Node, UserError
 from helsinki_env.engine.arrays import key_array
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.determinization import states_from_observations
@@ -99,10 +99,8 @@ class NetSearchPlayer:
         name: str = "",
         settings: NetSearchSettings | None = None,
     ) -> None:
-        if budget < 1:
-            raise UserError(f"budget: found {budget}, expected at least 1 simulation per action")
-        self.budget, self.settings = budget, settings or NetSearchSettings()
-        self.name = name or f"net+search:{budget}"
+        self.budget, self.settings = Node(budget, UserError, "budget").integer(1), settings or NetSearchSettings()
+        self.name = name or f"net+search:{self.budget}"
         self.config = config or default_config()
         self.net = NetPlayer(assessor, self.config)
 

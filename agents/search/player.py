@@ -17,7 +17,7 @@ from helsinki_env.agents.rows import validate_extra_actions, validate_inputs
 from helsinki_env.agents.search.flat import flat_batch
 from helsinki_env.agents.search.tree import NODE, tree_batch
 from helsinki_env.agents.search.workspace import WorkspacePool
-from helsinki_env.data import UserError
+from helsinki_env.data import Node, UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import default_config
 
@@ -44,9 +44,8 @@ class _Searcher:
     def __init__(
         self, budget: int, config: Any = None, settings: MonteCarloSettings | None = None, weights: Any = None
     ) -> None:
-        if budget < 1:
-            raise UserError(f"budget: found {budget}, expected at least 1 simulation per action")
-        self.name, self.budget = f"{self._kind}:{budget}", budget
+        self.budget = Node(budget, UserError, "budget").integer(1)
+        self.name = f"{self._kind}:{self.budget}"
         self.config, self.settings = config or default_config(), settings
         self.weights = weights or heuristic_of(self.config).trials
         self._workspaces = WorkspacePool(self.config, self.weights, settings)

@@ -300,8 +300,18 @@ class GameSpec:
         return config
 
     def config_or(self, config: object, num_players: Any, **options: Any) -> Any:
-        """Return `config` after checking it, or a new configuration with these options if it is None."""
-        return self.check_config(self.config(num_players, **options) if config is None else config)
+        """Return `config` after checking it, or a new configuration with these options if it is None.
+
+        Raises:
+            ConfigError: for invalid options. UserError: for a configuration together with options.
+        """
+        if num_players is not None:
+            options["num_players"] = num_players
+        if config is None:
+            return self.config(**options)
+        if options:
+            raise UserError(f"config: found {', '.join(options)} too, expected either a config or its options")
+        return self.check_config(config)
 
 
 def package_parts(package: str) -> dict[str, Any]:

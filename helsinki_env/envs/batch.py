@@ -161,6 +161,11 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
             raise ValueError(
                 "options['setup']: found other options too, expected either a setup for each game or options for all"
             )
+        if options.get("episodes", self.episodes) != self.game_spec.episodes():
+            raise ValueError(
+                "options['setup']: found random episodes too, expected one of them; "
+                "options['episodes'] = RandomEpisodes() disables the episodes"
+            )
         if not isinstance(setup, np.ndarray) or setup.dtype != self.states.dtype or setup.shape != self.states.shape:
             raise ValueError(f"options['setup']: expected {self.num_envs} records of games with the same components")
         try:

@@ -108,7 +108,7 @@ class OptionsVectorEnv(BatchOf[ConfigT, GameT], GameVectorEnv, Generic[ConfigT, 
 
     Args:
         num_envs: number of games B.
-        num_players: number of players, 2 to 4.
+        num_players: number of players, 2 to 4; default: 2.
         autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
         episodes: options drawn at random for each episode, an instance of the game's `RandomEpisodes`.
         config: game configuration, in place of num_players and options.
@@ -123,7 +123,7 @@ class OptionsVectorEnv(BatchOf[ConfigT, GameT], GameVectorEnv, Generic[ConfigT, 
     def __init__(
         self,
         num_envs: int = 1,
-        num_players: int = 2,
+        num_players: int | None = None,
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: EpisodesT | None = None,
@@ -155,7 +155,7 @@ class OptionsSeatVectorEnv(BatchOf[ConfigT, GameT], GameSeatVectorEnv, Generic[C
         num_envs: int = 1,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: SeatOption = "random",
-        num_players: int = 2,
+        num_players: int | None = None,
         *,
         illegal_action: IllegalActionMode = "penalize",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
@@ -189,7 +189,7 @@ class OptionsSeatEnv(GameSeatEnv, Generic[ConfigT, GameT, EpisodesT]):
         self,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: SeatOption = "random",
-        num_players: int = 2,
+        num_players: int | None = None,
         *,
         illegal_action: IllegalActionMode = "penalize",
         episodes: EpisodesT | None = None,

@@ -22,8 +22,9 @@ import numpy.typing as npt
 from gymnasium.spaces import Box
 
 from helsinki_env.engine import loops
-from helsinki_env.engine.arrays import seat_array
+from helsinki_env.engine.arrays import record_array, seat_array
 from helsinki_env.engine.contract import MAX_SEATS
+from helsinki_env.engine.limits import check_ranges
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States
 
@@ -45,8 +46,10 @@ def global_states(config: Any, states: States, viewers: npt.NDArray[np.integer] 
             the next card last. `unpack_global_state` returns these parts.
 
     Raises:
-        ValueError: for invalid viewers.
+        ValueError: for invalid records or viewers.
     """
+    states = record_array("states", states, spec_of(config).new_states(config, 0).dtype)
+    check_ranges(states, config.tables[0])
     seats = np.zeros(len(states), np.int64) if viewers is None else seat_array("viewers", viewers, states)
     spec, parts = spec_of(config), _parts(config)
     out = np.zeros((len(states), sum(int(np.prod(shape)) for shape in parts.values())), np.int8)

@@ -306,6 +306,8 @@ class GameSeatVectorEnv(BaseVectorEnv):
             if self.illegal_action == "penalize":
                 illegal = self._reports["illegal"] & ended
                 info |= {"illegal_action": illegal, "_illegal_action": ended.copy()}
+                if self._mode == kernels.SAME_STEP:
+                    info["final_info"] |= {"illegal_action": illegal.copy(), "_illegal_action": ended.copy()}
                 if not self._warned and illegal.any():
                     self._warned = True
                     warn_illegal_action(self.config.reward, "info['action_mask']", self._depth)

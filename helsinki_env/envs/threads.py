@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from helsinki_env.data import as_integer
 from helsinki_env.engine.atomics import APART, spin_until
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.utils.machine import cpu_count
@@ -29,7 +30,7 @@ class _Team:
         self.work: Callable[[int], Any] | None = None
         self.problems: list[BaseException] = []
         self.over = False
-        self.interrupted = False  # interrupted while waiting for the helpers, which may still be working
+        self.interrupted = False  # during a call; afterwards, True means that helpers may still be working
         self._patience = patience
         self._rounds = 0
         self._round_of = np.zeros(APART * (1 + helpers), np.int64)
@@ -68,12 +69,12 @@ class _Team:
     def run(self, work: Callable[[int], Any]) -> None:
         """Call `work` in every thread with its number (0 for the calling thread); at the end, raise the first error."""
         self.work = work
+        self.interrupted = True
         self._start_round()
         try:
             work(0)
         except BaseException as problem:
             self.problems.insert(0, problem)
-        self.interrupted = True
         for own, lock in enumerate(self._done, start=1):
             spin_until(self._round_of, APART * own, self._rounds, self._patience)
             lock.acquire()
@@ -98,9 +99,9 @@ class ThreadPool:
     def __init__(self, threads: int | None = 1) -> None:
         if threads is None:
             threads = cpu_count()
-        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        self.threads = as_integer(threads) or 0
+        if self.threads < 1:
             raise ValueError(f"num_threads: found {threads!r}, expected a whole number of at least 1, or None")
-        self.threads = threads
         self._team: _Team | None = None
         self._process = 0
 

@@ -84,14 +84,14 @@ class StoppableCommand:
 
     def watch(self, signals: socket.socket) -> None:
         """End the process if the command does not end after a signal. Signal numbers arrive on the socket."""
-        with signals:  # never closed, because later signals are also written to it
+        with signals:  # open until the process ends, because later signals are also written to it
             number = self._received(signals)
             if not number or self._ended.wait(_CLEANUP_SECONDS):
                 return
-        self._stopped, self._signal = True, number
-        self.report()
-        _show_cursor()
-        self._exit()
+            self._stopped, self._signal = True, number
+            self.report()
+            _show_cursor()
+            self._exit()
 
     def exit_process(self) -> NoReturn:
         """End the process after the command has cleaned up.

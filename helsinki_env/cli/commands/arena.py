@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import tyro
 from rich.table import Table
 
-from helsinki_env.cli.options import AS_PUBLISHED, GameVariant, game_text, out_folder
+from helsinki_env.cli.options import AS_PUBLISHED, GameVariant, game_text, out_folder, read_list
 from helsinki_env.cli.parallel_runs import ALL_CORES, Workers, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.data import UserError, read_json
@@ -75,7 +75,7 @@ def main(
     changes = {name: value for name, value in (("seed", seed), ("chunk", unit_games)) if value is not None}
     if config is None:
         played = variant.config(num_players, 2)
-        names = ("random,greedy" if players is None else players).split(",")
+        names = read_list("random,greedy" if players is None else players)
         matchup: dict[str, Any] = {"players": names, "game": config_to_dict(played), "name": game_text(played)}
         if games is not None:
             matchup["games"] = games

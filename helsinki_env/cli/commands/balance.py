@@ -17,7 +17,7 @@ import tyro
 
 import helsinki_env
 from helsinki_env.cli.commands.train import learn
-from helsinki_env.cli.options import game_option, out_file, out_folder
+from helsinki_env.cli.options import game_option, out_file, out_folder, read_list
 from helsinki_env.cli.parallel_runs import ALL_CORES, WorkerOptions, Workers, check_players, tournament_runner
 from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
 from helsinki_env.data import Node, UserError, parse_json
@@ -59,7 +59,7 @@ def run(
     study_module = _module("study")
     all_parts, error = study_module.STUDY_PARTS, study_module.StudyError
 
-    chosen = all_parts if parts is None else tuple(part.strip() for part in parts.split(","))
+    chosen = all_parts if parts is None else tuple(read_list(parts))
     for part in chosen:
         if part not in all_parts:
             raise error(f"--parts: found {part!r}, expected some of {', '.join(all_parts)}")
@@ -551,7 +551,7 @@ def _write_report(folder: Path, files: Mapping[Path, bytes], sentences: Iterable
 
 
 def _read_numbers(text: str) -> tuple[int, ...]:
-    numbers = [number.strip() for number in text.split(",")]
-    if not all(number in ("2", "3", "4") for number in numbers):
+    numbers = read_list(text)
+    if not numbers or not all(number in ("2", "3", "4") for number in numbers):
         raise UserError(f"--num-players: found {text!r}, expected some of 2, 3, 4, separated by commas")
     return tuple(map(int, numbers))

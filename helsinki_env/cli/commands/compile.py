@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from helsinki_env.cli.options import read_list
 from helsinki_env.cli.precompile import KERNEL_GROUPS, describe_group, group_name, precompile_groups
 from helsinki_env.data import UserError, choices_text
 from helsinki_env.engine import kernel
@@ -30,7 +31,7 @@ def main(parts: str = "all", game: str | None = None, processes: int | None = No
         game: game whose kernels are compiled; default: all games.
         processes: number of parallel processes; default: the number of CPU cores plus one.
     """
-    chosen = list(KERNEL_GROUPS) if parts == "all" else [part.strip() for part in parts.split(",")]
+    chosen = list(KERNEL_GROUPS) if parts == "all" else read_list(parts)
     for part in chosen:
         if part not in KERNEL_GROUPS:
             raise UserError(f"--parts: found {part!r}, expected all or {choices_text(KERNEL_GROUPS, part)}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from helsinki_env.cli.commands.play import check_tables, listen, network_address
+from helsinki_env.cli.options import read_list
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.data import UserError
 from helsinki_env.utils.extras import requires_extra
@@ -59,7 +60,7 @@ def main(
         from helsinki_env.web.store import data_folder
 
     console, folder = plain_console(stderr=True), data or data_folder()
-    own = tuple(name.strip() for name in players.split(",")) if players else ()
+    own = tuple(read_list(players or ""))
     specs = browser_games()
     for name in own:
         _check_player(name, specs)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helsinki_env.cli.options import AS_PUBLISHED, GameVariant
+from helsinki_env.cli.options import AS_PUBLISHED, GameVariant, read_list
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import game_names, spec_by_name, spec_of
@@ -67,7 +67,7 @@ def main(
         from helsinki_env.web.tables import HUMAN
 
     console, folder = plain_console(), data or data_folder()
-    names = [] if players is None else [name.strip() for name in players.split(",")]
+    names = read_list(players or "")
     chosen = variant.config(len(names) or None, 2, "number of --players")
     if not names and (variant != AS_PUBLISHED or seed is not None):
         names = [HUMAN, *["heuristic"] * (chosen.num_players - 1)]

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import helsinki_env
-from helsinki_env.cli.options import OptionalText, game_text, out_folder
+from helsinki_env.cli.options import OptionalText, game_text, out_folder, read_list
 from helsinki_env.data import UserError
 from helsinki_env.records import read_records
 from helsinki_env.utils.terminal import plain_console, results_table
@@ -244,7 +244,7 @@ def _hypotheses(at_most: float, at_least: float, unit: str, alpha: float, beta: 
 
 def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> None:
     """Print the result of the sequential test for each matchup with both players."""
-    names = [name.strip() for name in better.split(",")]
+    names = read_list(better)
     if len(names) != 2 or names[0] == names[1]:
         raise UserError(f"--better: found {better!r}, expected two players, A,B")
     played = _played(run)

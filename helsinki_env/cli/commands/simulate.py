@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from helsinki_env.cli.options import AS_PUBLISHED, GameVariant, game_text
+from helsinki_env.cli.options import AS_PUBLISHED, GameVariant, game_text, read_list
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
@@ -192,7 +192,7 @@ def main(
     from helsinki_env.agents.replaced_actions import replaced_actions_of, replacement_warnings
     from helsinki_env.evaluation.match import Match
 
-    names = [name.strip() for name in players.split(",")]
+    names = read_list(players)
     default_players = len(names) if len(names) > 1 else 2
     counted_by = "number of --players" if num_players is None else "--num-players"
     chosen = variant.config(num_players, default_players, counted_by)

@@ -99,12 +99,11 @@ def draw_setup(p, g):
         g.players = draw_member(p, p.players, 5)
     if p.covered_low >= 0:
         g.covered = draw_subset(p, NUM_BOARD_ACTIONS, p.covered_low, p.covered_high)
-    if p.denied_low >= 0:
-        g.denied[:] = 0
-        for seat in range(MAX_SEATS):
-            actions = draw_subset(p, NUM_BOARD_ACTIONS, p.denied_low, p.denied_high)
-            if seat < g.players:
-                g.denied[seat] = actions
+    for seat in range(MAX_SEATS):
+        if p.denied_low >= 0:
+            g.denied[seat] = draw_subset(p, NUM_BOARD_ACTIONS, p.denied_low, p.denied_high)
+        if seat >= g.players:
+            g.denied[seat] = 0
     if p.dry_roads:
         g.dry_roads = draw_member(p, p.dry_roads, 2)
 
