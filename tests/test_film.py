@@ -99,6 +99,7 @@ def test_a_seat_is_shown_nothing_that_is_hidden_from_it(game: TestedGame) -> Non
         assert data["scores"][number] == other.scores().tolist()
         last = None if action is None else spec.action_to_string(action, record.config)
     assert differed > 50
+    assert all(step["seat"] == seat for step in data["steps"] if step["forced"]), "this depends on the hands of others"
 
 
 def test_what_would_have_been_better_is_said_in_words() -> None:

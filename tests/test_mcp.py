@@ -182,10 +182,16 @@ def test_a_whole_game_over_standard_input_and_output(game: TestedGame, tmp_path:
             assert [tool.name for tool in (await client.list_tools()).tools] == [*TOOLS]
             assert f"{game.name}: 2 to 4 players." in (await call(client, "games"))[0]
             players = [
-                entry["seat"] for entry in await new_table(client, "you", "greedy", game=game.name) if "seat" in entry
+                entry["seat"]
+                for entry in await new_table(client, "you", "greedy", game=game.name, title="")
+                if "seat" in entry
             ]
-            text, _ = await call(client, "rules", seat=players[0])
+            text, data = await call(client, "rules", seat=players[0])
+            assert text == data["rules"] == (await call(client, "rules", seat=players[0], game=""))[0]
+            assert text == (await call(client, "rules", seat="", game=game.name))[0]
             assert text == rules(game.spec.config()) == (await call(client, "rules", game=game.name))[0]
+            text, data = await call(client, "observe", seat=players[0])
+            assert text == f"{data['position']}\nIt is your turn."
             begin = (await call(client, "history", seat=players[0]))[1]["events"]
             read: list[str] = []  # from the answers of act alone
             taken = await play(client, players, random.Random(1), read=read)

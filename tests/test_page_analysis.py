@@ -15,6 +15,7 @@ from tests.games import GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player
 from tests.support.server import Server
 from tests.test_accessibility import problems
+from tests.test_records import bring
 
 pytestmark = pytest.mark.thorough
 
@@ -235,6 +236,24 @@ def test_an_own_game_is_taken_apart_from_its_table_and_from_the_list(server: Ser
     assert player.wrong == []
 
 
+def test_a_game_that_starts_from_a_position_offers_no_analysis(server: Server, browser: Any) -> None:
+    """There is no record of it, because records start from a deal."""
+    text = position_of(played(GAMES[1]), 50)
+    brought = bring(server, text)
+    over = server.make_over("greedy", "random", **{"from": {"record": brought, "decisions": 0}})
+    listed = {one["table"]: one["from_position"] for one in server.ask("GET", "/api/tables?over=true")[1]}
+    assert listed[over]
+    player = Player(browser, f"{server.address}/tables/{over}")
+    player.wait(lambda view: view["done"])
+    page = player.page
+    assert page.locator("#player button:has-text('Analyze')").count() == 0
+    page.goto(server.address)
+    page.wait_for_selector(f"#finished a[href='/tables/{over}']")
+    item = page.locator("#finished li").filter(has=page.locator(f"a[href='/tables/{over}']"))
+    assert item.locator("button").all_inner_texts() == ["Delete"]
+    assert player.wrong == []
+
+
 def test_a_game_of_a_tournament_is_taken_apart(server: Server, browser: Any) -> None:
     made = server.ask("POST", "/api/tournaments", {"players": ["random", "greedy"], "games": 10, "seed": 1})[1]
     player = Player(browser, f"{server.address}/tournaments/{made['tournament']}")
@@ -280,6 +299,10 @@ def test_mistakes_are_walked_through_with_reasons_and_a_report(game: TestedGame,
     page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
     costly = page.locator(".costliest ol button").count()
     assert costly >= 2
+    where = page.inner_text(".where")
+    player.press("n")
+    assert page.inner_text(".where") == where, "single letters need the focus"
+    page.focus(".costliest ol button")
     seen = []
     for _ in range(costly):
         player.press("n")

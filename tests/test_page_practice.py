@@ -21,6 +21,8 @@ from helsinki_env import HelsinkiGame
 from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.determinization import determinize
+from helsinki_env.engine.spec import spec_by_name
+from helsinki_env.web.help import lesson_table
 from helsinki_env.web.player_workers import PlayerEndedError, PlayerFailedError, PlayerPool
 from helsinki_env.web.practice import (
     INTERVALS,
@@ -160,7 +162,7 @@ def test_puzzles_are_positions_with_a_better_action(server: Server, browser: Any
         graded = grade(one.table, evaluate(one, one.taken), one.taken)
         assert graded["regret"] > 0.1
         assert graded["why"], "puzzles have a reason in words"
-    player = Player(browser, server.address + "/puzzles")
+    player = Player(browser, server.address + "/puzzles", advice="yes")  # which has no effect in puzzles
     view = player.wait(lambda view: view["decisions"])
     assert view["log"]
     assert all(one["words"] for one in view["log"])
@@ -175,6 +177,22 @@ def test_puzzles_are_positions_with_a_better_action(server: Server, browser: Any
     player.page.reload()
     player.page.wait_for_selector("#lesson >> text=Puzzle 2 of")
     assert player.wrong == []
+
+
+def test_rules_and_marks_belong_to_the_shown_exercise(server: Server, browser: Any) -> None:
+    border = next(number for number, one in enumerate(puzzles()) if one["game"] == "copenhagen")
+    player = Player(browser, server.address + "/puzzles", puzzle=str(border - 1))
+    read = []
+    for number in (border, border + 1):
+        player.page.wait_for_selector(f"#lesson >> text=Puzzle {number} of")
+        player.wait(lambda view: view["decisions"])
+        assert player.page.locator("#picture .latest").count() == 0, "nothing has changed since the last own action"
+        player.page.click("#learn")
+        player.page.wait_for_selector("#rules-text section")
+        read.append(player.page.inner_text("#rules-text"))
+        player.page.click("#rules-close")
+        player.page.click("#lesson >> text=Skip")
+    assert read[0] != read[1]
 
 
 def test_the_start_page_leads_to_practice(server: Server, browser: Any) -> None:
@@ -348,6 +366,24 @@ def test_actions_of_a_continued_game_are_nobodys_mistakes(tmp_path: Path) -> Non
     in_thread(note_results(store))
     assert store.rows.execute("SELECT players FROM examined").fetchall() == [("[]",)]
     store.close()
+
+
+def test_a_guided_game_is_not_rated(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+    table = lesson_table(spec_by_name("helsinki"), "Easy")
+    while not table.game.done:
+        table.decide(table.number, int(table.game.legal_actions()[0]), "")
+    store.add(table)
+    in_thread(note_results(store))
+    assert store.rows.execute("SELECT players FROM examined").fetchall() == [("[]",)]
+    store.close()
+
+
+def test_a_rematch_of_a_guided_game_is_a_usual_game(server: Server) -> None:
+    lesson = server.ask("POST", "/api/lessons", {"game": "helsinki"})[1]["table"]
+    again = server.ask("POST", f"/api/tables/{lesson}/again", {})[1]["table"]
+    with seated(server, lesson) as (_, guided), seated(server, again) as (_, usual):
+        assert (guided["name"], usual["name"]) == ("Guided game", "")
 
 
 def test_a_process_that_ends_loses_no_exercises(tmp_path: Path) -> None:

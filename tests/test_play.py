@@ -168,6 +168,8 @@ def test_players_alone_are_watched(server: Server) -> None:
         line.send(json.dumps({"type": "stop"}))
         stopped = until(line, lambda new: new["type"] == "table" and new["paused"])
         assert stopped["thinking"] is None
+    with seated(server, made["table"]) as (line, view):
+        assert (view["paused"], view["number"]) == (True, stopped["number"]), "it is still paused after a reload"
         line.send(json.dumps({"type": "go"}))
         assert until(line, lambda new: new["type"] == "table" and new["number"] > number)
 

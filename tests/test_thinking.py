@@ -11,10 +11,14 @@ import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from helsinki_env.engine.spec import spec_by_name
+from helsinki_env.agents.replaced_actions import CountedPlayer
+from helsinki_env.data import UserError
+from helsinki_env.engine.spec import config_to_dict, spec_by_name
+from helsinki_env.web import player_workers
 from helsinki_env.web.evaluation import SIMULATIONS
 from helsinki_env.web.player_workers import MAX_WORKERS, PlayerFailedError, PlayerPool
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
@@ -71,7 +75,7 @@ def test_questions_that_are_cancelled_leave_no_process_behind(wait: float) -> No
                     task.cancel()
                     task.cancel()
                 await asyncio.gather(*asked, return_exceptions=True)
-            return await asyncio.wait_for(thinkers.decide(one.config, "random", one.question()), 120)
+            return (await asyncio.wait_for(thinkers.decide(one.config, "random", one.question()), 120))[0]
         finally:
             thinkers.close()
 
@@ -97,6 +101,30 @@ def test_a_server_that_ends_starts_no_process() -> None:
     assert count.most == 0
 
 
+class Wrong:
+    """A player whose actions are illegal."""
+
+    name = "wrong"
+
+    def act(self, observation: Any, action_mask: Any, keys: Any) -> Any:
+        action_mask[:] = 1 - action_mask
+        return action_mask.argmax(axis=1)
+
+
+def test_an_error_about_an_illegal_action_names_no_legal_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The legal actions would show the player's hand to everybody at the table."""
+    one, player = table(), Wrong()
+    monkeypatch.setattr(player_workers, "_player", lambda config, name: player)
+    with pytest.raises(UserError, match=r"^found action \d+, expected a legal one$"):
+        player_workers._act("", "wrong", *one.question())
+    monkeypatch.setattr(player_workers, "_player", lambda config, name: CountedPlayer(player))
+    action, replaced = player_workers._act("", "counted:wrong", *one.question())
+    assert (one.game.action_mask()[action], replaced) == (1, True)
+    monkeypatch.undo()
+    config = json.dumps(config_to_dict(one.config))
+    assert player_workers._act(config, "counted:random", *one.question())[1] is False
+
+
 @pytest.mark.parametrize(("patience", "processes"), [(60.0, 1), (0.0, 2)])
 def test_a_request_waits_a_moment_for_a_busy_process(
     patience: float, processes: int, monkeypatch: pytest.MonkeyPatch
@@ -107,7 +135,8 @@ def test_a_request_waits_a_moment_for_a_busy_process(
     async def ask() -> list[int]:
         thinkers = PlayerPool()
         try:
-            return await asyncio.gather(*(thinkers.decide(one.config, "random", one.question()) for _ in range(2)))
+            calls = (thinkers.decide(one.config, "random", one.question()) for _ in range(2))
+            return [action for action, _ in await asyncio.gather(*calls)]
         finally:
             thinkers.close()
 

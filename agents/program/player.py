@@ -1,8 +1,8 @@
 """A player that queries an external program with one line of JSON in each direction.
 
-Protocol 1 (docs/evaluate.md) sends positions as data. A program that answers the first message with ``"text": true``
-uses protocol 2 (docs/text-and-models.md). It receives the rules once, and then also the position, the history and the
-legal actions in words.
+Protocol 1 (docs/program-protocol.md) sends positions as data. A program that answers the first message with
+``"text": true`` uses protocol 2 (docs/text-and-models.md). It receives the rules once, and then also the position, the
+history and the legal actions in words.
 
 Messages are built only from the observation (`helsinki_env.engine.determinization`), so no hidden information can reach
 the program. Each action is a separate request. Games are played in batches, and requests do not identify their game.

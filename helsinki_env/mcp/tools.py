@@ -198,9 +198,8 @@ class TableTools:
         return Answer("\n".join(lines), {"games": games})
 
     async def _rules(self, data: Node) -> Answer:
-        if data.get("seat", None).value is not None:
-            return Answer(rules((await self._seat(data)).table.config), {})
-        return Answer(rules(_spec(data).config()), {})
+        text = rules(_spec(data).config() if _given(data, "seat") is None else (await self._seat(data)).table.config)
+        return Answer(text, {"rules": text})
 
     async def _new_table(self, data: Node) -> Answer:
         spec = _spec(data)
@@ -216,7 +215,7 @@ class TableTools:
         if rated and data["seed"].is_present:
             data["seed"].fail("no seed at a rated table")
         seed = data["seed"].integer(0) if data["seed"].is_present else secrets.randbits(63)
-        title = printable(data["title"].text())[:60] if data["title"].is_present else ""
+        title = "" if (given := _given(data, "title")) is None else printable(given.text())[:60]
         config = config_from_dict(options | {"game": spec.name, "num_players": len(names)})
         for name in {*names} - {CLIENT, HUMAN}:
             try:
@@ -258,7 +257,8 @@ class TableTools:
         if seat.session.message:  # a player could not continue: try again
             seat.session.handle(seat.page, {"type": "go", "once": ""})
         await seat.wait(seconds)
-        return Answer(f"{position_text(seat.game, seat.number)}\n{seat.status}", _state(seat))
+        position = position_text(seat.game, seat.number)
+        return Answer(f"{position}\n{seat.status}", {"position": position, **_state(seat)})
 
     async def _legal_actions(self, data: Node) -> Answer:
         seat = await self._seat(data)
@@ -344,10 +344,16 @@ class TableTools:
         return _worst_actions(record, evaluations, evaluator)
 
 
+def _given(data: Node, key: str) -> Node | None:
+    """Return an optional text of a call, or None; models often send empty texts."""
+    given = data.get(key, "")
+    return None if given.value in ("", None) else given
+
+
 def _spec(data: Node) -> GameSpec:
     """Return the game named in a call, or the default game."""
     names = [spec.name for spec in browser_games()]
-    return browser_game(data.get("game", names[0]).choice(names))
+    return browser_game(names[0] if (given := _given(data, "game")) is None else given.choice(names))
 
 
 def _simulations(data: Node) -> int:

@@ -123,7 +123,7 @@ def make_animation(
         "game": record.spec.name,
         "players": list(record.players),
         "result": result,
-        "steps": list(_steps(record)),
+        "steps": list(_steps(record, seat)),
         "scores": [game.scores().tolist() for game, _ in replay_steps(record)],
         "elements": elements,
         "frames": frames,
@@ -149,7 +149,8 @@ def _counted(svgs: Iterable[str], count: int, progress: Callable[[int, int], Non
             progress(number, count)
 
 
-def _steps(record: Record) -> Iterator[dict[str, Any]]:
+def _steps(record: Record, seat: int | None) -> Iterator[dict[str, Any]]:
+    """Yield each action; if there is a viewing seat, only its own actions can be marked as forced."""
     turn, before = -1, None
     for game, action in replay_steps(record):
         if action is None:
@@ -161,7 +162,7 @@ def _steps(record: Record) -> Iterator[dict[str, Any]]:
             "round": game.round,
             "turn": turn,
             "said": _ui_action(game, action).said,
-            "forced": len(game.legal_actions()) == 1,
+            "forced": seat in (None, game.seat) and len(game.legal_actions()) == 1,
         }
 
 

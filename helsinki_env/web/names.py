@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from helsinki_env.engine.spec import spec_by_name
@@ -27,19 +27,24 @@ def default_names(game: str) -> dict[str, str]:
     return names | {level.player: level.label for level in levels_of(spec_by_name(game))}
 
 
+def is_lesson(title: str, chairs: Sequence[SeatAssignment]) -> bool:
+    """Return whether a table is one of a guided game."""
+    return title == LESSON_TITLE and chairs[0].name == LESSON_NAME
+
+
 def shown_names(title: str, chairs: Iterable[SeatAssignment], game: str) -> tuple[str, tuple[str, ...]]:
     """Return a table's title and the names of its seats, marked unless they are defaults."""
     defaults, seats = default_names(game), tuple(chairs)
-    is_lesson = title == LESSON_TITLE and seats[0].name == LESSON_NAME
+    guided = is_lesson(title, seats)
 
     def shown(chair: SeatAssignment) -> str:
         if chair.player == HUMAN:
-            is_default = re.fullmatch(r"Player \d", chair.name) or (is_lesson and chair.name == LESSON_NAME)
+            is_default = re.fullmatch(r"Player \d", chair.name) or (guided and chair.name == LESSON_NAME)
         else:
             is_default = chair.name.startswith(defaults.get(chair.player, chair.player))
         return chair.name if is_default else verbatim(chair.name)
 
-    return title if is_lesson else verbatim(title), tuple(map(shown, seats))
+    return title if guided else verbatim(title), tuple(map(shown, seats))
 
 
 def seat_name(table: GameTable, seat: int) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from helsinki_env.agents.evaluation import Evaluation, evaluate_actions
 from helsinki_env.agents.net.description import set_warning_handler, warn_once
+from helsinki_env.agents.replaced_actions import replaced_actions_of
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.utils.stopping import block_interrupts
@@ -52,8 +53,15 @@ def _player(config: str, name: str) -> Any:
     return made(name.removeprefix(LEVEL), config_from_dict(json.loads(config)))
 
 
-def _act(config: str, name: str, observation: Any, mask: Any, keys: Any) -> int:
-    return int(_player(config, name).act(observation, mask, keys)[0])
+def _act(config: str, name: str, observation: Any, mask: Any, keys: Any) -> tuple[int, bool]:
+    """Return a player's action, and whether the player replaced an illegal, late or missing one."""
+    player = _player(config, name)
+    before = replaced_actions_of(player)
+    action = int(player.act(observation, mask.copy(), keys)[0])
+    if not (0 <= action < mask.shape[1] and mask[0, action]):
+        # The message must not list the legal actions, which reveal the hand.
+        raise UserError(f"found action {action}, expected a legal one")
+    return action, replaced_actions_of(player) != before
 
 
 def _check(config: str, name: str) -> None:
@@ -152,9 +160,13 @@ class PlayerPool:
             self._end(worker)
         return self._new()
 
-    async def decide(self, config: Any, player: str, question: tuple[Any, Any, Any]) -> int:
-        """Return a player's action for the inputs of `GameTable.question`. Canceling the call stops the player."""
-        return int(await self._call(_act, config, player, *question))
+    async def decide(self, config: Any, player: str, question: tuple[Any, Any, Any]) -> tuple[int, bool]:
+        """Return a player's action for the inputs of `GameTable.question`, and whether a random one replaces its own.
+
+        Canceling the call stops the player.
+        """
+        answer: tuple[int, bool] = await self._call(_act, config, player, *question)
+        return answer
 
     async def check(self, config: Any, player: str) -> None:
         """Create a player to check it; raise PlayerFailedError if it cannot be created."""

@@ -22,7 +22,7 @@ from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.web.help import log_text
 from helsinki_env.web.levels import Estimate, own_rating, player_rating
-from helsinki_env.web.names import shown_names
+from helsinki_env.web.names import is_lesson, shown_names
 from helsinki_env.web.player_workers import PlayerEndedError, PlayerFailedError, PlayerPool
 from helsinki_env.web.reasons import reason_text
 from helsinki_env.web.store import StoreError, TableStore, finished_tables
@@ -197,11 +197,6 @@ class Exercises:
             )
         return days
 
-    def remove(self, name: str) -> None:
-        """Delete an exercise."""
-        with self._store.transaction():
-            self._rows.execute("DELETE FROM exercises WHERE name = ?", (name,))
-
     # the rating of the person
 
     def own_ratings(self) -> dict[str, Estimate]:
@@ -291,7 +286,7 @@ async def note_results(store: TableStore) -> None:
             continue
         branched = store.branch_start(name) is not None
         usual = table.config == table.game.spec.config(num_players=2) and not table.start and not branched
-        own = table.clock is None or not table.clock.expired
+        own = (table.clock is None or not table.clock.expired) and not is_lesson(table.title, table.chairs)
         # The ratings of the levels apply only to the published game with two players.
         players = json.dumps([chair.player for chair in table.chairs] if usual and own else [])
         ranks = json.dumps(table.game.ranks().tolist())

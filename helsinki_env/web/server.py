@@ -24,7 +24,7 @@ from helsinki_env.web.clocks import TableClock, substitute
 from helsinki_env.web.evaluation import EvaluationJobs
 from helsinki_env.web.help import has_lesson, lesson_table, rules_text
 from helsinki_env.web.levels import level_data
-from helsinki_env.web.names import default_names, seat_name, shown_names
+from helsinki_env.web.names import default_names, is_lesson, seat_name, shown_names
 from helsinki_env.web.own_players import OwnPlayers
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.practice import Exercises, puzzles
@@ -252,8 +252,9 @@ def _add_tables(
         if any(chair.key for chair in old.chairs):
             raise ValueError(f"table {name}: its seats have links of their own; create a new table instead")
         chairs = old.chairs[-1:] + old.chairs[:-1] if wanted.swap else old.chairs
+        title = "" if is_lesson(old.title, old.chairs) else old.title
         clock = old.clock and TableClock.of(old.clock.seconds, old.clock.increment, len(chairs))
-        table = GameTable(secrets.token_hex(6), old.title, old.config, secrets.randbits(63), chairs, clock=clock)
+        table = GameTable(secrets.token_hex(6), title, old.config, secrets.randbits(63), chairs, clock=clock)
         store.add(table)
         return {"table": table.name}
 
@@ -341,6 +342,7 @@ def _entry_data(entry: TableEntry, over: bool) -> dict[str, Any]:
         "decisions": entry.decisions,
         "links": any(chair.key for chair in entry.chairs),
         "over": over,
+        "from_position": entry.from_position,
     }
 
 

@@ -288,9 +288,9 @@ class TableSession:
         if seat not in page.mine or page.viewing_seat != seat:
             raise TableError(f"seat: it is the turn of {seat_name(self.table, seat)}, not yours")
 
-    def _decide(self, number: int, action: int) -> None:
-        """Apply and save an action, or do neither."""
-        said = log_text(self.table.game, action)
+    def _decide(self, number: int, action: int, note: str = "") -> None:
+        """Apply and save an action, or do neither; the log shows `note` after the action."""
+        said = log_text(self.table.game, action) + note
         self._charge()
         expired, before = self._is_out_of_time, self.table.clock and self.table.clock.copy()
         taken = self.table.decide(number, action, f"{said} (time ran out)" if expired else said)
@@ -511,11 +511,11 @@ class TableSession:
         try:
             while (player := self._acting_player) is not None and not self.table.paused and self.pages:
                 number, self._began = self.table.number, time.monotonic()
-                action = await self._pool.decide(self.table.config, player, self.table.question())
+                action, replaced = await self._pool.decide(self.table.config, player, self.table.question())
                 left = self.pace - (time.monotonic() - self._began)
                 if left > 0:
                     await asyncio.sleep(left)
-                self._decide(number, action)
+                self._decide(number, action, " (replaced by a random action)" if replaced else "")
                 self._began = time.monotonic()
                 self.update_pages()
         except (PlayerFailedError, TableError, StoreError) as problem:
@@ -564,11 +564,14 @@ class TableSessions:
         self.store, self.pool = store, pool
         self._open: dict[str, TableSession] = {}
         self._handled: dict[str, None] = {}
+        self._paused = set[str]()  # tables that were paused when their last page closed
 
     def open(self, name: str) -> TableSession:
         """Open or return the session of a table; raise TableError if the table does not exist."""
         if name not in self._open:
-            self._open[name] = TableSession(self.store.load(name), self.store, self.pool, self._handled)
+            table = self.store.load(name)
+            table.paused = name in self._paused
+            self._open[name] = TableSession(table, self.store, self.pool, self._handled)
         return self._open[name]
 
     async def leave(self, session: TableSession, page: PageConnection | None) -> None:
@@ -578,6 +581,9 @@ class TableSessions:
         if not session.pages:
             if self._open.get(session.table.name) is session:  # another one may have opened while this page closed
                 del self._open[session.table.name]
+                self._paused.discard(session.table.name)
+                if session.table.paused and not session.message:  # after an error, the player is called again
+                    self._paused.add(session.table.name)
             await session.close()
 
     async def remove(self, name: str) -> None:
@@ -588,6 +594,7 @@ class TableSessions:
         if not self.store.has(name):
             raise TableError(f"table {name!r:.40}: does not exist")
         self.store.remove(name)
+        self._paused.discard(name)
         if session is not None:
             del self._open[name]
             session.pages.clear()

@@ -140,6 +140,7 @@ class TableEntry(NamedTuple):
     chairs: tuple[SeatAssignment, ...]
     decisions: int  # number of actions
     over: bool | None  # None if unknown
+    from_position: bool  # without a deal, so there is no record to analyze
 
 
 def data_folder() -> Path:
@@ -346,7 +347,7 @@ class TableStore:
 
 
 #: The columns of `TableEntry`, and the SQL conditions for the state of the game.
-_ENTRY = "name, title, made, game, chairs, actions, finished"
+_ENTRY = "name, title, made, game, chairs, actions, finished, start != ''"
 _CONDITIONS = {None: "", True: "WHERE finished = 1", False: "WHERE finished IS NOT 1"}
 
 
@@ -355,9 +356,10 @@ def _clock_text(clock: TableClock | None) -> str:
 
 
 def _entry(row: tuple[Any, ...]) -> TableEntry:
-    name, title, made, game, chairs, actions, finished = row
+    name, title, made, game, chairs, actions, finished, placed = row
     seats = tuple(SeatAssignment(*chair) for chair in json.loads(chairs))
-    return TableEntry(name, title, made, game, seats, actions, None if finished is None else bool(finished))
+    over = None if finished is None else bool(finished)
+    return TableEntry(name, title, made, game, seats, actions, over, bool(placed))
 
 
 async def finished_tables(store: TableStore, entries: Sequence[TableEntry]) -> set[str]:

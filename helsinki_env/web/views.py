@@ -123,6 +123,8 @@ def table_view(
         "takeback": table.may_take_back() if table.humans == mine else [],
         "thinking": thinking,
         "paused": table.paused,
+        "from_position": bool(table.start),
+        "rated": any(chair.rated for chair in table.chairs),
         "seats": [
             {
                 "name": names[seat],

@@ -20,6 +20,7 @@ from helsinki_env.records import replay as replay_record
 from helsinki_env.records.animation import GameEvaluation, page
 from helsinki_env.utils.extras import MissingExtraError, requires_extra
 from helsinki_env.utils.files import atomic_write
+from helsinki_env.utils.markdown import printable
 from helsinki_env.utils.streams import supports_color
 
 #: Evaluator name that disables evaluation.
@@ -157,7 +158,7 @@ def _views(record: Record, each: str) -> Iterator[View]:
             so_far = []
         mover = now
         if action is not None:
-            so_far.append(f"{record.players[game.seat]} ({game.seat}): {describe(action, game.config)}")
+            so_far.append(f"{printable(record.players[game.seat])} ({game.seat}): {describe(action, game.config)}")
 
 
 def _print(record: Record, views: list[View], seat: int | None, step: bool, color: bool) -> None:
@@ -183,7 +184,7 @@ def _result(record: Record) -> str:
     text, before = "", None
     for seat in sorted(range(len(places)), key=places.__getitem__):
         text += "" if before is None else " = " if places[seat] == before else ", "
-        text += f"{record.players[seat]} ({seat}) {scores[seat]}"
+        text += f"{printable(record.players[seat])} ({seat}) {scores[seat]}"
         before = places[seat]
     return text
 

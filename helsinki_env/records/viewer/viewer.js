@@ -276,6 +276,7 @@ export class Viewer {
     const writes = target.closest("textarea, select, [contenteditable], dialog") || target.matches("input:not([type=range])");
     if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || writes) return;
     if (event.key === " " && target.closest("button, a, summary")) return;
+    if (/^[a-z]$/.test(event.key) && !this.#root.contains(target)) return; // letters need the focus, WCAG 2.1.4
     const does = {
       ArrowLeft: () => this.#go(this.#number - 1),
       ArrowRight: () => this.#go(this.#number + 1),

@@ -52,11 +52,11 @@ export class Advice {
   /** @param {View} view */
   show(view) {
     this.#view = view;
-    /** @type {HTMLElement} */ (this.wanted.closest("section")).hidden = view.done; // no actions remain
-    const asks = this.wanted.checked && !view.done && (view.decisions.length > 0 || view.mine.length === 0);
+    /** @type {HTMLElement} */ (this.wanted.closest("section")).hidden = view.done || view.rated; // no actions remain, or evaluations are disabled
+    const asks = this.wanted.checked && !view.done && !view.rated && (view.decisions.length > 0 || view.mine.length === 0);
     if (!asks) {
       this.forget();
-      if (this.wanted.checked && !view.done) this.#say(t("Available at your next turn."));
+      if (this.wanted.checked && !view.done && !view.rated) this.#say(t("Available at your next turn."));
     } else if (this.#asked !== view.number) {
       this.#ask(0);
     }

@@ -55,7 +55,8 @@ export class Chairs {
       const count = (there.get(player) ?? 0) + 1;
       there.set(player, count);
       const named = [...(this.#game?.levels ?? []), ...(this.#game?.own ?? [])].find((one) => one.player === player);
-      const called = named?.label ?? player;
+      const level = (this.#game?.scale ?? []).findIndex((one) => one.player === player) + 1; // of a continued game
+      const called = named?.label ?? (level ? `Level ${level}` : player);
       return { player, name: count > 1 ? `${called} ${count}` : called };
     });
     const sharing = this.sharing.querySelector("input:checked")?.getAttribute("value");

@@ -97,6 +97,12 @@ export class Help {
     if (this.panel.open && !byId("rules-text").childElementCount) this.send({ type: "rules" });
   }
 
+  /** Discard the rules, because an exercise of another game may follow. */
+  another() {
+    byId("rules-text").replaceChildren();
+    this.connected();
+  }
+
   /** @param {Section[]} sections */
   showRules(sections) {
     showSections(byId("rules-text"), sections);

@@ -69,6 +69,8 @@
  * @property {number[]} takeback
  * @property {{seat: number, player: string, seconds: number} | null} thinking
  * @property {boolean} paused
+ * @property {boolean} from_position  Whether the game starts from a position, so that it cannot be analyzed.
+ * @property {boolean} rated  Whether evaluations are disabled.
  * @property {Chair[]} seats
  * @property {Taken[]} log
  * @property {string | null} message
@@ -169,6 +171,7 @@
  * @property {number} decisions
  * @property {boolean} links
  * @property {boolean} over  Whether the game is over.
+ * @property {boolean} from_position  Whether the game starts from a position, so that it cannot be analyzed.
  *
  * @typedef {object} Place  A span of an uploaded text.
  * @property {number} start  Index of the first character.

@@ -56,7 +56,7 @@ export class Stage {
    * Show a view.
    *
    * @param {View} view
-   * @param {boolean} quiet  whether to mark nothing as new, after an undo
+   * @param {boolean} quiet  whether to mark nothing as new, at first and after an undo
    */
   show(view, quiet) {
     this.#view = view;

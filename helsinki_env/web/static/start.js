@@ -117,7 +117,7 @@ function item(one) {
   };
   const remove = button(t("Delete"), once(forget), { "aria-label": t(`Delete the table ${name}`) });
   const open = one.links ? make("b", { title: t("Open it with the link of your seat") }, shown) : make("a", { href: `/tables/${one.table}` }, shown);
-  const apart = one.over ? [analyzeButton(one.table, complain, t("Analyze"), t(`Analyze the game ${name}`))] : [];
+  const apart = one.over && !one.from_position ? [analyzeButton(one.table, complain, t("Analyze"), t(`Analyze the game ${name}`))] : [];
   const links = keptLinks(one.table);
   const again = () => showLinks(byId("links"), links).catch(complain);
   if (links.length) apart.unshift(button(t("Links"), again, { "aria-label": t(`Show the links of the table ${name}`) }));

@@ -248,6 +248,7 @@ function heard(from) {
     // Another exercise may have the same number of actions.
     stale = true;
     view = null;
+    help.another();
     return practice.heard(message);
   }
   if (message.type === "graded") return practice.graded(message);
@@ -286,14 +287,14 @@ function show(next) {
   }
   complain("");
   if (next.number !== before?.number) sent = -1;
-  const back = before !== null && next.number < before.number;
+  const quiet = before === null || next.number < before.number;
   if (turnBegan && next.number < turnBegan.number) turnBegan = null;
   if (before && next.number > before.number && !(turnBegan && before.turn.length && toMove(before) === toMove(turnBegan))) turnBegan = before;
   if (!practice.on) byId("title").textContent = next.name ? t(next.name) : next.seats.map((chair) => t(chair.name)).join(", ");
   byId("picture").hidden = next.handover !== null;
   showHandover(next);
   again.take(next);
-  stage.show(next, back);
+  stage.show(next, quiet);
   showAreas(next, choose);
   if (!same || !next.decisions.length) {
     offer(view);
@@ -310,7 +311,7 @@ function show(next) {
   showLog(byId("log"), next, askTakeBack);
   byId("undo").hidden = next.undo === null;
   showPlayer(next);
-  advice.show(next);
+  if (!practice.on) advice.show(next);
   headline(headlineOf(next));
   byId("note").hidden = !next.message;
   byId("note").textContent = next.message ?? "";
@@ -378,9 +379,10 @@ function showPlayer(now) {
   if (row.dataset.kind === kind) return;
   row.dataset.kind = kind;
   if (!kind) return row.replaceChildren();
-  if (now.done) return row.replaceChildren(analyzeButton(now.table, complain, t("Analyze this game")), ...nextGames(now));
+  const study = (/** @type {string} */ words) => (now.from_position ? [] : [analyzeButton(now.table, complain, words)]);
+  if (now.done) return row.replaceChildren(...study(t("Analyze this game")), ...nextGames(now));
   if (now.paused) {
-    const apart = now.seats.some((chair) => chair.human) ? [] : [analyzeButton(now.table, complain, t("Analyze the game so far"))];
+    const apart = now.seats.some((chair) => chair.human) ? [] : study(t("Analyze the game so far"));
     return row.replaceChildren(button(t("Resume"), () => act({ type: "go" }, (next) => next.paused), { class: "main" }), ...apart);
   }
   const clock = make("span", { class: "soft" });
@@ -446,7 +448,7 @@ function decide(decision) {
   };
   const now = view;
   if (practice.on) return send();
-  teaching.check(lesson.leads(now), number, decision, send, confirm);
+  teaching.check(now.rated || lesson.leads(now), number, decision, send, confirm);
 }
 
 /** @param {{ends: boolean, reveals: boolean}} what  Return the irreversible effect of an action. */
@@ -483,7 +485,7 @@ function confirmPicked() {
   question.drop();
   const send = () => void (act({ type: "decide", number, action, more }) && (sent = number));
   const decision = view.decisions.find((one) => one.id === action) ?? null;
-  if (decision) teaching.check(false, number, decision, send, send);
+  if (decision) teaching.check(view.rated, number, decision, send, send);
   else send();
 }
 
