@@ -12,9 +12,10 @@ the games is a resumable tournament. A seat lacks an action under three conditio
   from training on exactly this game.
 
 As in a balance study, conclusions are based on the deviation: the effect of an action minus the mean effect of all
-fifteen actions. The *zero-shot* deviation comes from the screening experiment of a network trained with all actions.
-For the *retrained* deviation, the effect of the action is the chance level minus the win rate of the seat that lacks
-it. The mean effect is taken from the screening experiment with the same seed.
+fifteen actions. The *zero-shot* deviation comes from the screening experiment of a network trained with all actions,
+in which every seat lacks several actions. Effects in a game with all other actions differ, so they
+cannot be compared with that mean. The *retrained* deviation is therefore the zero-shot deviation minus the difference
+that training without the action makes (*regained*): the win rate of the retrained minus that of the zero-shot seat.
 
 A claim **stands** if the interval lies entirely beyond the margin on the claimed side for every seed. It **falls** if
 no part of the interval lies there for any seed. Otherwise it is **undecided**. Intervals hold simultaneously for all
@@ -246,7 +247,7 @@ def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
     for (action, seed, n, way), table in retrained.meetings().items():
         without = retrained.player(TrainingJob(seed, action)) if way == "covered" else None
         shares[action, seed, n, way] = _win_rate_without(table, action, without)
-    meetings = _meetings(config, effects, shares)
+    meetings = _meetings(config, screen, shares)
     verdicts = [_verdict(config, action, n, screen, meetings) for action in config.claims for n in config.players]
     digests = retrained.tournaments.networks
     data = {
@@ -287,6 +288,7 @@ def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffe
                     "action": one.action,
                     "power": one.power,
                     "deviation": one.deviation,
+                    "deviation_error": one.error,
                     "deviation_low": one.low,
                     "deviation_high": one.high,
                 }
@@ -300,32 +302,30 @@ def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffe
 
 def _meetings(
     config: RetrainingConfig,
-    effects: Mapping[tuple[int, int], WinEffects],
+    screen: Sequence[Data],
     shares: Mapping[tuple[str, int, int, str], Array],
 ) -> list[dict[str, Any]]:
     """Return the win rate of the seat without an action under each condition, and the effect of the action."""
+    zero_shot = {(e["seed"], e["players"], one["action"]): one for e in screen for one in e["actions"]}
     meetings: list[dict[str, Any]] = []
     errors: list[float] = []
-    mean = np.full(len(BOARD_ACTIONS), 1 / len(BOARD_ACTIONS))
     for action, seed, n in product(config.claims, config.training_seeds, config.players):
         by_way = {way: shares[action, seed, n, way] for way in TEST_CONDITIONS}
-        zero_shot, without = by_way["zero_shot"], by_way["retrained"]
-        power, screened = 100 * (1 / n - without.mean()), effects[seed, n]
-        variance = 1e4 * without.var(ddof=1) / len(without) + mean @ screened.covariance @ mean
-        errors.append(float(np.sqrt(variance)))
-        regained, half = mean_and_half_width(100 * (without - zero_shot))
+        gain, screened = 100 * (by_way["retrained"] - by_way["zero_shot"]), zero_shot[seed, n, action]
+        errors.append(float(np.hypot(gain.std(ddof=1) / np.sqrt(len(gain)), screened["deviation_error"])))
+        regained, half = mean_and_half_width(gain)
         meetings.append(
             {
                 "action": action,
                 "seed": seed,
                 "players": n,
-                "decks": len(without),
+                "decks": len(gain),
                 "won": {way: _won(share) for way, share in by_way.items()},
                 "regained": regained,
                 "regained_low": regained - half,
                 "regained_high": regained + half,
-                "power": float(power),
-                "deviation": float(power - screened.power.mean()),
+                "power": float(100 * (1 / n - by_way["retrained"].mean())),
+                "deviation": screened["deviation"] - regained,
             }
         )
     quantile = simultaneous_quantile(np.diag(np.square(errors)), config.level)
@@ -455,8 +455,8 @@ def _page(data: Data) -> Iterator[str]:
     yield "![Effect of each action minus the mean effect](images/retrained-forest.svg)"
     yield (
         "*Effect of each action minus the mean effect. Zero-shot: the design denies actions to a network trained with "
-        "all actions, in all seats. Retrained: one seat is denied the action and was trained without it; the others "
-        "have it. Lines: intervals that hold simultaneously, separately for zero-shot and retrained. Gray: the "
+        "all actions, in all seats. Retrained: the same minus what a seat regains if it was trained without the action "
+        "(table below). Lines: intervals that hold simultaneously, separately for zero-shot and retrained. Gray: the "
         "equivalence margin.*"
     )
     yield _verdicts(data)
