@@ -25,13 +25,11 @@ from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki.estimates import (
     FIRST_GAME,
-    ablation_games,
     cover_index,
     extreme_covers,
     group_by_cover,
     group_measures,
     naive_effects,
-    select_candidates,
 )
 from helsinki_env.evaluation.balance.helsinki.figures import study_figures
 from helsinki_env.evaluation.balance.helsinki.report import chapters, study_report_files
@@ -63,7 +61,6 @@ TINY: dict[str, Any] = {
     "classes": [{"player": "random", "games": {2: 300}}, {"player": "greedy", "games": {2: 600}}],
     "gate": {"reference": "random", "games": 24},
     "quality": 24,
-    "confirm": {"suspects": 1, "decks": 20},
     "variants": {"components": ["coats_inside"], "player": "greedy", "games": {2: 300}},
 }
 #: Of the second class in the screen.
@@ -121,7 +118,6 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
     for entry in data["skill"]:
         assert entry["win_share"] == 1.0  # no player loses to random
         assert 0 < entry["low"] < entry["rating"] < entry["high"]
-    assert [entry["way"] for entry in data["confirm"]] == ["denied", "forced"]  # with two, alone is denied mirrored
     assert [entry["components"] for entry in data["variants"]] == ["default", "coats_inside"]
     own = data["variants"][0]["deviation"]  # of greedy
     assert own == [action["deviation"] for action in data["screen"][1]["actions"]]
@@ -257,9 +253,9 @@ def test_intervals_of_significant_pairs_allow_for_their_selection() -> None:
 
 
 def test_a_part_that_a_study_omits_needs_no_games(tmp_path: Path) -> None:
-    config = StudyConfig.from_dict({**TINY, "confirm": {"suspects": 0}})
+    config = StudyConfig.from_dict({**TINY, "quality": 0})
     config.open(tmp_path)
-    assert plan_of(config, tmp_path, "confirm") is None
+    assert plan_of(config, tmp_path, "quality") is None
 
 
 def test_figures_are_those_of_the_players_that_judged(tmp_path: Path) -> None:
@@ -330,7 +326,7 @@ def test_the_same_games_give_the_same_bytes_however_they_came_about(
 def test_a_study_that_is_killed_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(json.dumps(TINY))  # which is YAML, too
     command = ["balance", "run", str(tmp_path / "tiny.yaml"), "--out", str(tmp_path / "killed")]
-    for part in ("gate", "screen", "confirm"):
+    for part in ("gate", "screen", "quality"):
         killed_while_it_plays(command, tmp_path / "killed" / part)
     assert main([*command, "--processes", "2"]) == 0
     config = played(tmp_path / "whole")
@@ -377,10 +373,6 @@ def test_games_of_another_study_are_not_told_as_its_own(tmp_path: Path, capsys: 
     ("changes", "message"),
     [
         ({"seed": -1}, "seed: found -1"),
-        (
-            {"classes": [{"player": "heuristic", "games": {}}, *TINY["classes"]], "confirm": {"player": "heuristic"}},
-            "confirm.player: found 'heuristic'",
-        ),
         ({"band": 0}, "band: found 0"),
         ({"level": 1.5}, r"level: found 1\.5"),
         ({"classes": []}, "classes: found"),
@@ -400,7 +392,6 @@ def test_games_of_another_study_are_not_told_as_its_own(tmp_path: Path, capsys: 
         ({"covers": {"players": 3}}, r"covers\.players: found 3"),
         ({"variants": {"components": ["nowhere"]}}, "nowhere"),
         ({"sead": 3}, r"sead: no such key \(found 3\)"),
-        ({"confirm": {"player": "net"}}, r"confirm\.player: found 'net'"),
         ({"classes": [{"player": "random", "games": {2: 3}, "quality": -1}]}, r"classes\[0\].quality: found -1"),
     ],
 )  # fmt: skip
@@ -436,33 +427,20 @@ def test_what_could_not_be_reported_is_refused_before_the_first_game(
     assert not Path("run").exists()
 
 
-def test_a_class_that_thinks_long_may_play_less_and_need_not_confirm() -> None:
+def test_a_class_that_thinks_long_may_play_less() -> None:
     classes = [
         {"player": "random", "games": {2: 240}},
         {"player": "greedy", "games": {2: 600}},
         {"player": "heuristic", "games": {2: 60}, "quality": 4},
         {"player": "mc:10", "games": {2: 24}, "quality": 0},
     ]
-    config = StudyConfig.from_dict({**TINY, "classes": classes, "confirm": {"player": "greedy", "decks": 20}})
+    config = StudyConfig.from_dict({**TINY, "classes": classes})
     assert StudyConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
     quality = config.plan("quality")
     assert quality is not None
     games = Counter((" and ".join(sorted(set(table.players))), table.games) for table in quality.tables)
     alone = {("random", 24): 3, ("greedy", 24): 3, ("heuristic", 4): 3}
     assert games == alone | {("greedy and random", 24): 3, ("greedy and heuristic", 4): 3}
-
-
-@pytest.mark.thorough
-def test_who_confirms_plays_about_its_own_suspects(tmp_path: Path) -> None:
-    config = played(tmp_path, ("screen", "confirm"), confirm={"player": "random", "suspects": 2, "decks": 20})
-    tables = load_run(tmp_path / "confirm")
-    assert {name for table in tables for name in table.players if not name.startswith("forced:")} == {"random"}
-    power = estimate_win_effects(
-        ablation_games(next(t for t in load_run(tmp_path / "screen") if t.players == ("random",)))
-    ).power
-    farthest = np.argsort(-np.abs(power - power.mean()), kind="stable")[:2]
-    screen = {table.name: table for table in load_run(tmp_path / "screen")}
-    assert {one.action for one in select_candidates(config, screen)} == {BOARD_ACTIONS[i] for i in farthest}
 
 
 @pytest.mark.thorough

@@ -28,7 +28,6 @@ seed: 1
 classes: [{player: greedy, games: {2: 1200}}, {player: random, games: {2: 1200}}]
 gate: {reference: random, games: 40}
 quality: 24
-confirm: {suspects: 1, decks: 40}
 """
 PIXELS = """
 from helsinki_env import helsinki_v0

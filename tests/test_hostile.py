@@ -357,20 +357,6 @@ def results() -> dict[str, Any]:
     for key in ("gate", "pairs", "variants", "quality", "skill", "covers"):
         del data[key][1:]
     data["screen"] = [entry for entry in data["screen"] if entry["players"] == 2]
-    # The published study had nothing to confirm.
-    candidate = {
-        "players": 2,
-        "player": "net",
-        "action": "two_wild_tiles",
-        "above": True,
-        "mean": 5.3,
-        "bounds": [-4.6, 4.6],
-    }
-    found = {"worth": 14.0, "error": 1.9, "decks": 300, "path": [[1.0, 0.0], [4.0, 0.0]]}
-    data["confirm"] = [
-        {**candidate, **found, "way": "denied", "verdict": "undecided", "stopped_after": 300},
-        {**candidate, **found, "way": "forced", "verdict": None, "stopped_after": None},
-    ]
     for entry in data["covers"]:
         del entry["again"][1:]
         entry["distribution"] = {key: values[:3] for key, values in entry["distribution"].items()}

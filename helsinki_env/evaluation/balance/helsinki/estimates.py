@@ -2,13 +2,6 @@
 
 1. The qualification rejects players that lose strength when actions are disabled.
 2. The screening experiment estimates the marginal effect of each action for one player class.
-3. The confirmatory test plays fresh games with the *candidates*: the actions whose effects are farthest from the mean.
-
-In the confirmatory test, the strongest player plays against itself with one special seat. That seat is denied the
-action, is the only seat with the action, or must use it as soon as possible. The result is the win rate of that seat
-minus the chance level. For the first two handicaps, a sequential test over deals
-(`helsinki_env.evaluation.rating.sprt`) compares two hypotheses: the effect of the action equals the mean of all
-actions, or it is one percentage point larger (smaller for a weak action).
 
 **Covered actions.** Covering an action does not reveal its marginal effect, because all players lose it. It does change
 the game: its length, scores, drama, fairness and skill gap. Every set of five actions is played with the same number of
@@ -20,7 +13,7 @@ and selection bias").
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -39,25 +32,15 @@ from helsinki_env.evaluation.balance.effects import (
 )
 from helsinki_env.evaluation.balance.helsinki.replay import Course
 from helsinki_env.evaluation.balance.helsinki.study import (
-    Candidate,
-    ConfirmationConfig,
     StudyConfig,
-    matchup_name,
     qualification_matchup,
 )
 from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal
 from helsinki_env.evaluation.rating.ratings import rate
-from helsinki_env.evaluation.rating.sprt import Hypotheses, log_likelihood_ratios, run_sprt
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 
 Array = npt.NDArray[np.float64]
-
-HANDICAP_KINDS = ("denied", "alone", "forced")
-"""Kinds of handicap in the confirmatory test."""
-#: Distance between the two hypotheses of the test, in percentage points of the win rate.
-_APART = 1.0
-_STEPS = 100
 
 
 def qualification_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list[dict[str, Any]]:
@@ -136,65 +119,6 @@ def naive_effects(table: MatchupGames) -> tuple[Array, Array]:
     some = (counts[0] > 0) & (counts[1] > 0)
     share[some] = 100 * (wins[0][some] / counts[0][some] - wins[1][some] / counts[1][some])
     return share, used.sum(axis=(0, 1)) / np.maximum(1, had.sum(axis=(0, 1)))
-
-
-def select_candidates(
-    config: StudyConfig, screen: Mapping[str, MatchupGames], left_out: Container[str] = ()
-) -> list[Candidate]:
-    """Return the actions farthest from the mean at each player count, for the strongest class not in `left_out`."""
-    candidates = []
-    for n in config.players:
-        names = config.names(n)
-        player = ([name for name in names if name not in left_out] or names)[-1]
-        if config.confirm.player in names:
-            player = config.confirm.player
-        power = estimate_win_effects(ablation_games(screen[matchup_name(n, player)])).power
-        mean = float(power.mean())
-        for action in np.argsort(-np.abs(power - mean), kind="stable")[: config.confirm.suspects].tolist():
-            candidates.append(Candidate(n, player, BOARD_ACTIONS[action], bool(power[action] > mean), mean))
-    return candidates
-
-
-def _worth_by_deal(table: MatchupGames, candidate: Candidate, way: str) -> Array:
-    """Return the effect of the action on the win rate by deal, float64 (D,), in the order of the deals."""
-    seats = table.places.shape[1]
-    if way == "forced":
-        special = table.seating == 0
-    else:
-        special = decode_action_sets(table.denied)[..., BOARD_ACTIONS.index(candidate.action)] == (way == "denied")
-    won = (fractional_wins(table.places) * special).sum(axis=1) - special.sum(axis=1) / seats
-    means = mean_by_deal(won, table.deal)
-    return -means if way == "denied" else means
-
-
-def confirmation_data(
-    table: MatchupGames, candidate: Candidate, way: str, config: ConfirmationConfig
-) -> dict[str, Any]:
-    """Return the result of the confirmatory test of a candidate for one handicap.
-
-    ``worth`` is the effect of having the action, in win %. For "forced", it is the effect of having to use the action
-    early, which is not tested. ``path``, float64 (N, 2), contains numbers of deals and the log-likelihood ratio after
-    them.
-    """
-    worth = _worth_by_deal(table, candidate, way)
-    sign = 1.0 if candidate.above else -1.0
-    # The test requires scores from 0 to 1, so effects are shifted to one half.
-    low = 0.5 + sign * candidate.mean / 200
-    hypotheses = Hypotheses(low, low + _APART / 200, config.error, config.error, max(16, config.decks))
-    scores = 0.5 + sign * worth / 2
-    steps = np.unique(np.linspace(1, len(worth), min(len(worth), _STEPS)).round().astype(np.int64))
-    ratios = log_likelihood_ratios(scores, hypotheses)
-    test = None if way == "forced" else run_sprt(scores, hypotheses)
-    return {
-        "way": way,
-        "worth": 100 * float(worth.mean()),
-        "error": 100 * float(worth.std(ddof=1)) / math.sqrt(len(worth)),
-        "decks": len(worth),
-        "verdict": test.verdict if test else None,
-        "stopped_after": test.blocks if test else None,
-        "path": np.stack([steps, ratios[steps - 1]], axis=1),
-        "bounds": hypotheses.bounds,
-    }
 
 
 GAME_MEASURES = {

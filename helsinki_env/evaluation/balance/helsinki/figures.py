@@ -51,7 +51,6 @@ _CAPTIONS = {
         "Dots: significant pairs (false discovery rate)."
     ),
     "variants": "Deviations with other values where the component file is a reconstruction.",
-    "confirm": "Tests of the candidates on fresh games, deal by deal. A test ends when its line leaves the gray strip.",
     "seats": "Games won by each seat without restrictions, with 95% intervals; the line is the chance level.",
     "covers": "All 3,003 sets of five covered actions. Line: the set that the rulebook covers in a first game.",
     "scores": "Final points of a seat.",
@@ -250,26 +249,6 @@ def _variants(data: Data) -> bytes | None:
         return figure_to_svg(figure)
 
 
-def _confirm(data: Data) -> bytes | None:
-    tested = [entry for entry in data["confirm"] if entry["way"] != "forced"]
-    if not tested:
-        return None
-    with _panels(_counts(tested), 3.1, 1, 3.4, share_y=True) as (figure, axes):
-        for axis, n in axes:
-            low, high = tested[0]["bounds"]
-            axis.axhspan(low, high, color=_BAND, zorder=0)
-            own = _of(tested, n)
-            actions = list(dict.fromkeys(entry["action"] for entry in own))
-            for entry in own:
-                path, denied = np.array(entry["path"]), entry["way"] == "denied"
-                color = LINE_COLORS[actions.index(entry["action"]) % len(LINE_COLORS)]
-                label = f"{_name(entry['action'])}, {'denied' if denied else 'only seat with it'}"
-                axis.plot(path[:, 0], path[:, 1], "-" if denied else "--", color=color, linewidth=1.2, label=label)
-            axis.set_ylim(3 * low, 3 * high)
-            label_panel(axis, f"{n} players", "deals played", "log likelihood ratio", legend=6.5)
-        return figure_to_svg(figure)
-
-
 def _seats(data: Data) -> bytes | None:
     games = [entry for entry in data["quality"] if entry["game"] == "base game"]
     if not games:
@@ -368,7 +347,6 @@ _FIGURES: Mapping[str, tuple[str, Callable[[Data], bytes | None]]] = {
     "naive": ("screen", _naive),
     "pairs": ("pairs", _pairs),
     "variants": ("variants", _variants),
-    "confirm": ("confirm", _confirm),
     "seats": ("quality", _seats),
     "covers": ("covers", _covers),
     "scores": ("quality", _scores),

@@ -22,9 +22,9 @@ from helsinki_env.engine.arrays import UINT64, integer_array
 from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.spec import why_illegal
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.game import HELSINKI, HelsinkiGame, action_table, apply_setup
@@ -192,7 +192,7 @@ def _describe_error(game: HelsinkiGame, number: int, at: int, decisions: npt.NDA
     if at == len(decisions):
         return f"game {number}: found {at} decisions of an unfinished game, expected all"
     remedy = "seed, configuration, denied actions or decisions are not those of this game"
-    return f"game {number}, decision {at}: {notation.why_illegal(game, int(decisions[at]))} ({remedy})"
+    return f"game {number}, decision {at}: {why_illegal(game, int(decisions[at]))} ({remedy})"
 
 
 def _course(t: Any, states: Any, tallies: Any, lengths: npt.NDArray[np.int64], seats: int) -> Course:

@@ -42,8 +42,6 @@ def chapters(data: Data) -> Iterator[tuple[str, list[Any]]]:
         yield "Method", [*_method(data), _table(data["screen"], *_SCREENING_COLUMNS)]
     if data["gate"]:
         yield "Evaluators", [_GATE, _table(data["gate"], *_GATE_COLUMNS)]
-    if data["confirm"]:
-        yield "Candidates in fresh games", [_CONFIRM, _table(data["confirm"], *_CONFIRM_COLUMNS), "@confirm"]
     if data["pairs"]:
         yield "Actions that work together", [_PAIRS, *_interactions(data), "@pairs"]
     if data["variants"]:
@@ -79,10 +77,6 @@ _GATE = (
     "against the reference with the full board and with five actions denied to every seat. A player that loses "
     "significantly more than the limit does not count for the conclusions."
 )
-_CONFIRM = (
-    "In fresh games, one seat is denied the action, is the only seat with the action, or must use it as soon as "
-    "possible. The first two effects are tested against the mean effect of all actions."
-)
 _PAIRS = (
     "A Shapley value is the effect of an action averaged over all orders in which a player could receive the fifteen "
     "actions. The estimates are those of the study player with more games. Tests of pairs control the false discovery "
@@ -114,8 +108,6 @@ _MEASURES = (
     "evenness: entropy of the use of the available board actions, divided by its maximum (1: all used equally)",
 )
 _LABELS = {"overpowered": "too strong", "underpowered": "too weak", "balanced": "balanced", "undecided": "undecided"}
-_WAYS = {"denied": "one seat is denied it", "alone": "one seat alone has it", "forced": "one seat must use it early"}
-_TEST_RESULTS = {"better": "confirmed", "not better": "not confirmed", "undecided": "undecided", "running": "undecided"}
 _WHY = {
     "wider": "wider intervals: with the earlier widths the conclusion is the same",
     "narrower": "narrower intervals: with the earlier widths the conclusion is the same",
@@ -181,19 +173,6 @@ _GATE_COLUMNS: tuple[Column, ...] = (
     _of("five denied", "{five_denied:,.0f}"),
     ("lost (95% CI)", lambda entry: _interval(entry, "lost", digits=0, sign=False)),
     ("study player", lambda entry: "yes" if entry["admitted"] else "no"),
-)
-_CONFIRM_COLUMNS: tuple[Column, ...] = (
-    ("action", lambda entry: _action(entry["action"])),
-    _PLAYERS,
-    ("handicap", lambda entry: _WAYS[entry["way"]]),
-    ("effect", lambda entry: _plus_minus(entry["worth"], entry["error"], sign=True)),
-    _of("deals", "{decks:,}"),
-    (
-        "test",
-        lambda entry: (
-            "–" if entry["verdict"] is None else f"{_TEST_RESULTS[entry['verdict']]} after {entry['stopped_after']:,}"
-        ),
-    ),
 )
 
 

@@ -34,19 +34,16 @@ from helsinki_env.evaluation.balance.helsinki.conclusions import (
 )
 from helsinki_env.evaluation.balance.helsinki.estimates import (
     FIRST_GAME,
-    HANDICAP_KINDS,
     GroupMeans,
     ScreeningEstimates,
     ablation_games,
     action_use_entropy,
-    confirmation_data,
     estimate_screening,
     extreme_covers,
     group_by_cover,
     group_measures,
     qualification_data,
     seat_win_rates,
-    select_candidates,
 )
 from helsinki_env.evaluation.balance.helsinki.replay import Course, replay_run
 from helsinki_env.evaluation.balance.helsinki.report import chapters
@@ -89,12 +86,6 @@ def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
             part,
             [extreme_covers(tables[matchup_name(n)], config.covers.again, generator) for n in config.cover_counts],
         )
-    if part == "confirm" and config.confirm.suspects:
-        screen = _finished(config, folder, "screen")
-        left_out: set[str] = set()
-        if config.confirm.player is None and _finished(config, folder, "gate"):
-            left_out = rejected_players(qualification_data(config, PlayedParts(config, folder).tables("gate")))
-        return config.plan(part, select_candidates(config, screen, left_out))
     return config.plan(part)
 
 
@@ -135,7 +126,7 @@ class PlayedParts:
     def _check_plan(self, part: str) -> None:
         """Raise StudyError if the games belong to another study, which may have been started in the same folder."""
         played = RunFolder.open(self.folder / part).plan
-        if part in DEPENDENT:
+        if part == DEPENDENT:
             same = played.seed == self.config.seed_of(part)
         else:
             plan = self.config.plan(part)
@@ -214,7 +205,6 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
         "quality": list(_quality_data(config, played)),
         "skill": list(_skill_data(config, played.tables("quality"))),
         "covers": list(_cover_data(config, played)),
-        "confirm": _confirmations(config, played, rejected),
     }
     return _with_conclusions(to_json_data(data))
 
@@ -474,16 +464,3 @@ def _cover_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, 
                 for row, covered in enumerate(chosen.tolist())
             ]
         yield entry
-
-
-def _confirmations(config: StudyConfig, played: PlayedParts, left_out: Container[str]) -> list[dict[str, Any]]:
-    """Return the results of all confirmatory tests."""
-    if not played.has("confirm") or not played.has("screen"):  # the screening experiment selects the candidates
-        return []
-    tables = played.tables("confirm")
-    return [
-        asdict(candidate) | confirmation_data(tables[candidate.table(way)], candidate, way, config.confirm)
-        for candidate in select_candidates(config, played.tables("screen"), left_out)
-        for way in HANDICAP_KINDS
-        if candidate.table(way) in tables
-    ]

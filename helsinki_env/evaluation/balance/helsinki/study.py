@@ -7,10 +7,9 @@ Each part is a tournament (`helsinki_env.evaluation.arena`) with its own folder 
 - `variants`: the screening experiment with other component files;
 - `quality`: the game variants in the rulebook;
 - `covers`: games with each set of five covered actions;
-- `again`: fresh games with the most extreme sets in `covers`;
-- `confirm`: confirmatory test of the candidates.
+- `again`: fresh games with the most extreme sets in `covers`, so its games depend on those of `covers`.
 
-The games of `again` and `confirm` depend on the results of earlier parts. Results are matched to games by matchup name.
+Results are matched to games by matchup name.
 """
 
 from __future__ import annotations
@@ -38,8 +37,6 @@ from helsinki_env.evaluation.balance.helsinki.base import (
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
 __all__ = [
-    "Candidate",
-    "ConfirmationConfig",
     "CoversConfig",
     "Population",
     "QualificationConfig",
@@ -48,10 +45,11 @@ __all__ = [
     "VariantsConfig",
 ]
 
-STUDY_PARTS = ("gate", "screen", "variants", "quality", "covers", "again", "confirm")
+STUDY_PARTS = ("gate", "screen", "variants", "quality", "covers", "again")
 """The parts in playing order."""
-DEPENDENT = ("again", "confirm")
-"""Parts whose games depend on the results of other parts."""
+DEPENDENT = "again"
+"""The part whose games depend on the results of another part."""
+_SEEDS_PER_STUDY = 7
 PUBLISHED_GAMES: dict[str, dict[str, Any]] = {
     "base game": {},
     "first game": {"covered": "first_game"},
@@ -157,45 +155,6 @@ class VariantsConfig:
         object.__setattr__(self, "games", game_counts(self, "games"))
 
 
-@dataclass(frozen=True)
-class ConfirmationConfig:
-    """Sequential confirmatory test of the candidates on fresh deals.
-
-    Attributes:
-        suspects: number of candidates for each player count: the actions whose effects are farthest from the mean.
-        decks: maximum number of deals.
-        error: error rate of the test, for both type I and type II errors.
-        player: player class that selects the candidates and plays the games, or None for the strongest class at each
-            player count.
-    """
-
-    suspects: int = 3
-    decks: int = 4000
-    error: float = 0.01
-    player: str | None = None
-
-    def __post_init__(self) -> None:
-        """Validate all values."""
-        field_entry(self, "suspects").integer(0, len(BOARD_ACTIONS))
-        field_entry(self, "decks").integer(16, MAX_MATCHUP_GAMES)
-        field_entry(self, "error").number(0.0, 0.5, inside=True)
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An action whose effect in the screening experiment is far from the mean."""
-
-    players: int
-    player: str
-    action: str
-    above: bool  # whether its effect is above the mean
-    mean: float  # mean of the marginal effects of all actions, win %
-
-    def table(self, way: str) -> str:
-        """Return the name of the matchup that tests the candidate with a handicap ("denied", "alone" or "forced")."""
-        return f"{self.action} {way}, {self.player}, {self.players} players"
-
-
 def matchup_name(players: int, *parts: str) -> str:
     """Return the name of a matchup, such as "greedy, 2 players"."""
     return ", ".join([*parts, f"{players} players"])
@@ -218,7 +177,7 @@ class StudyConfig(ConfigFile):
         band: half-width of the equivalence margin, win %.
         level: simultaneous confidence level of all intervals of the study.
         screen: design of the screening experiment.
-        gate, covers, variants, confirm: configurations of these parts.
+        gate, covers, variants: configurations of these parts.
         quality: number of games of each variant at each player count. Every class plays against itself. Every class
             except the weakest also plays one seat against the next weaker class. `Population.quality` overrides this
             number.
@@ -230,7 +189,6 @@ class StudyConfig(ConfigFile):
         "gate": QualificationConfig,
         "covers": CoversConfig,
         "variants": VariantsConfig,
-        "confirm": ConfirmationConfig,
     }
 
     name: str
@@ -243,7 +201,6 @@ class StudyConfig(ConfigFile):
     gate: QualificationConfig = field(default_factory=QualificationConfig)
     covers: CoversConfig = field(default_factory=CoversConfig)
     variants: VariantsConfig = field(default_factory=VariantsConfig)
-    confirm: ConfirmationConfig = field(default_factory=ConfirmationConfig)
     quality: int = 0
 
     def __post_init__(self) -> None:
@@ -254,9 +211,6 @@ class StudyConfig(ConfigFile):
         names = [entry.player for entry in self.classes]
         if len(set(names)) < len(names):
             field_entry(self, "classes").fail("every player once", found=short_repr(names))
-        if self.confirm.player is not None:
-            playing = [entry.player for entry in self.classes if all(entry.games.get(n) for n in self.players)]
-            Node(self.confirm.player, StudyError, "confirm.player").choice(playing)
         if not self.players:
             field_entry(self, "classes").fail(
                 "games of at least one class for 2, 3 or 4 players", found=short_repr(names)
@@ -292,7 +246,7 @@ class StudyConfig(ConfigFile):
     @property
     def known_plans(self) -> list[Plan]:
         """Plans of all parts that do not depend on other parts."""
-        plans = [self.plan(part) for part in STUDY_PARTS if part not in DEPENDENT]
+        plans = [self.plan(part) for part in STUDY_PARTS if part != DEPENDENT]
         return [plan for plan in plans if plan is not None]
 
     @classmethod
@@ -305,15 +259,14 @@ class StudyConfig(ConfigFile):
 
         Args:
             part: one of `STUDY_PARTS`.
-            found: results of earlier parts: the indices of the covered sets for each player count (``again``), or the
-                list of `Candidate` objects (``confirm``).
+            found: for ``again``, the indices of the covered sets for each player count.
         """
-        tables = getattr(self, f"_{part}")(*((found,) if part in DEPENDENT else ()))
+        tables = getattr(self, f"_{part}")(*((found,) if part == DEPENDENT else ()))
         return plan_from_matchups(self.seed_of(part), tables) if tables else None
 
     def seed_of(self, part: str) -> int:
         """Return the seed of a part."""
-        return self.seed * len(STUDY_PARTS) + STUDY_PARTS.index(part)
+        return self.seed * _SEEDS_PER_STUDY + STUDY_PARTS.index(part)
 
     def _game(self, players: int, **changes: Any) -> dict[str, Any]:
         return {"num_players": players, "components": self.components, **changes}
@@ -389,20 +342,3 @@ class StudyConfig(ConfigFile):
             self._covered(n, len(numbers) * decks, cover={"size": 5, "only": list(numbers)})
             for n, numbers in zip(counts, chosen, strict=True)
         ] + [self._covered(n, decks * _BARE) | {"name": matchup_name(n, "nothing covered")} for n in counts]
-
-    def _confirm(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-        tables = []
-        for candidate in candidates:
-            n, player, action = candidate.players, candidate.player, candidate.action
-            common = {"games": n * self.confirm.decks, "game": self._game(n)}
-            denied: list[list[str]] = [[action], *([] for _ in range(n - 1))]
-            alone: list[list[str]] = [[], *([action] for _ in range(n - 1))]
-            ways: dict[str, dict[str, Any]] = {
-                "denied": {"players": [player], "handicap": {"denied": denied}},
-                "alone": {"players": [player], "handicap": {"denied": alone}},
-                "forced": {"lineups": [[f"forced:{action}:{player}", *[player] * (n - 1)]]},
-            }
-            if n == 2:
-                del ways["alone"]  # the same games as "denied"
-            tables += [{"name": candidate.table(way), **entry, **common} for way, entry in ways.items()]
-        return tables
