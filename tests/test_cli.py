@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -155,6 +156,8 @@ def test_version(capsys: Output) -> None:
         (["rate", "runs/none", "--seed", "-1"], "--seed: found -1"),
         (["ladder", "--resamples", "0"], "--resamples: found 0"),
         (["export", "none", "--positions", "0"], "--positions: found 0"),
+        (["mini", "--components", "small,small"], "--components: found small, small, expected each value once"),
+        (["balance", "report", "elsewhere", "--from-json", "x.json"], "--from-json: found with elsewhere, expected"),
         (["balance", "run", "--processes", "-2"], "--processes: found -2"),
         (["balance", "tune", "--num-players", "2,5"], "--num-players: found '2,5'"),
         (["balance", "tune", "--num-players", "3"], "--num-players: found '3', expected one of 2"),
@@ -411,6 +414,17 @@ def test_replay_shows_every_turn(games: Path, capsys: Output) -> None:
     assert record.scores is not None
     winner = (record.ranking or (0,))[0]
     assert shown.splitlines()[-1].startswith(f"Result: {record.players[winner]} ({winner}) {record.scores[winner]}")
+
+
+def test_replay_shows_no_control_characters_of_a_name(games: Path, tmp_path: Path, capsys: Output) -> None:
+    record = next(read_records(games))
+    named = dataclasses.replace(record, players=("\x1b]0;title\x07\x1b[2J\nname", *record.players[1:]))
+    (tmp_path / "named.jsonl").write_text(named.to_json() + "\n", encoding="utf-8")
+    assert main(["replay", str(tmp_path / "named.jsonl")]) == 0
+    shown = capsys.readouterr().out
+    assert "name (0): " in shown
+    assert not set(shown) & {"\x1b", "\x07"}
+    assert shown.splitlines()[-1].startswith("Result: ")
 
 
 def _turns(decisions: tuple[int, ...]) -> list[int]:

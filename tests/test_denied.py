@@ -131,6 +131,11 @@ def test_the_command_says_which_games_it_tells_of(tmp_path: Path, capsys: pytest
     assert main(["balance", "effects", str(run), "--out", str(page), "--title", "What it costs"]) == 0
     assert f"Wrote {page}" in capsys.readouterr().out
     told = json.loads(page.with_suffix(".json").read_text())
+    assert main(["balance", "effects", str(run), "--out", str(page), "--title", "What it costs"]) == 0, "again"
+    (tmp_path / "notes.md").write_text("mine")
+    assert main(["balance", "effects", str(run), "--out", str(tmp_path / "notes.md")]) == 2
+    assert "--out: found another file at" in capsys.readouterr().err
+    assert (tmp_path / "notes.md").read_text() == "mine"
     plan = RunFolder.open(run).plan
     assert told["provenance"]["seed"] == 5
     assert told["provenance"]["plan"] == plan.digest

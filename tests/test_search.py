@@ -465,9 +465,15 @@ def test_a_folder_belongs_to_one_search(config: SearchConfig, tmp_path: Path) ->
         replace(config, rounds=9).open(tmp_path)
     with pytest.raises(SearchError, match=r"objectives\.seed: found 8, expected 5 as for the earlier results"):
         with_seed(config, 8).open(tmp_path)
-    (tmp_path / "search.json").write_text("{")
-    with pytest.raises(SearchError, match=r"search\.json: cannot be read as JSON: .*; restore the file, or choose"):
+    (tmp_path / "settings.json").write_text("{")
+    with pytest.raises(SearchError, match=r"settings\.json: cannot be read as JSON: .*; restore the file, or choose"):
         config.open(tmp_path)
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "settings.json").write_text("{}")
+    with pytest.raises(SearchError, match=r"settings\.json: found another file, expected the settings of a search"):
+        config.open(foreign)
+    assert (foreign / "settings.json").read_text() == "{}"
 
 
 @pytest.mark.thorough

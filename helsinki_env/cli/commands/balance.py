@@ -20,7 +20,7 @@ from helsinki_env.cli.commands.train import learn
 from helsinki_env.cli.options import game_option, out_file, out_folder, read_list
 from helsinki_env.cli.parallel_runs import ALL_CORES, WorkerOptions, Workers, check_players, tournament_runner
 from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
-from helsinki_env.data import Node, UserError, parse_json
+from helsinki_env.data import Node, UserError, parse_json, read_json
 from helsinki_env.engine.spec import default_spec, spec_of
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import atomic_write, check_no_link, write_json
@@ -30,10 +30,12 @@ from helsinki_env.utils.terminal import plain_console, results_table
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import MatchupPlan
 
+_STUDY = Path("runs/balance")
+
 
 def run(
     config: Annotated[str, tyro.conf.Positional] = "standard",
-    out: Path = Path("runs/balance"),
+    out: Path = _STUDY,
     parts: str | None = None,
     workers: Workers = ALL_CORES,
     trust: bool = False,
@@ -47,7 +49,7 @@ def run(
     Args:
         config: study to run: a name in configs/balance or the path to a YAML file.
         out: folder for the study.
-        parts: comma-separated parts to play: gate, screen, variants, quality, covers, again, confirm. Default: all.
+        parts: comma-separated parts to play: gate, screen, variants, quality, covers, again. Default: all.
         workers: worker processes that play the games.
         trust: allow code named in the file to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
@@ -83,7 +85,7 @@ def run(
 
 
 def report(
-    study: Annotated[Path, tyro.conf.Positional] = Path("runs/balance"),
+    study: Annotated[Path, tyro.conf.Positional] = _STUDY,
     out: Path | None = None,
     from_json: Path | None = None,
     baseline: Path | None = None,
@@ -107,6 +109,8 @@ def report(
     results = _module("results")
     before = None if baseline is None else results.read_results(baseline)
     if from_json is not None:
+        if study != _STUDY:
+            raise UserError(f"--from-json: found with {study}, expected one of them: a study or the JSON of its report")
         out = out or from_json.parent
         out_folder(out)
         data = results.read_results(from_json)
@@ -148,6 +152,7 @@ def effects(
     if page.suffix != ".md":
         raise UserError(f"--out: found {page}, expected a file name that ends in .md")
     out_file(page)
+    _check_effects(page)
     plan = RunFolder.open(run).plan
     words = ["effects", str(run), *(["--out", str(out)] if out else []), "--title", title]
     provenance = {**_provenance(plan.tables, words), "seed": plan.seed, "plan": plan.digest}
@@ -156,6 +161,16 @@ def effects(
     write_json(page.with_suffix(".json"), data)
     plain_console().print(f"Wrote {page}, {page.stem}.json and images/{page.stem}.svg")
     return 0
+
+
+def _check_effects(page: Path) -> None:
+    """Raise UserError if the page would replace files that are not an earlier page of effects."""
+    data = page.with_suffix(".json")
+    if page.exists() or data.exists():
+        try:
+            read_json(data, UserError).mapping(("provenance", "tables"))
+        except UserError as problem:
+            raise UserError(f"--out: found another file at {page} ({problem}); choose another name") from None
 
 
 def tune(

@@ -50,6 +50,8 @@ def main(
         Node(found, UserError, option).entries(f"at least one of {', '.join(choices)}", least=1)
         for name in found:
             Node(name, UserError, option).choice(choices)
+        if len(set(found)) < len(found):
+            raise UserError(f"{option}: found {', '.join(found)}, expected each value once")
     for option, value in (
         *(("--iterations", iterations), ("--batches", batches)),
         *(("--games", games), ("--seeds", seeds)),

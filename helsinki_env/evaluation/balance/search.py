@@ -242,15 +242,17 @@ class SearchConfig:
 
     def open(self, folder: Path) -> None:
         """Save the search in the folder of its games; raise SearchError if the folder has games of another search."""
-        path = folder / "search.json"
+        path = folder / "settings.json"
         aims = [[str(value) for value in vars(aim).values()] for aim in self.objectives.aims]
         objectives = {"seed": self.objectives.seed, "matchups": self.objectives.matchups, "aims": aims}
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         own = json.loads(json.dumps({**values, "objectives": objectives}))
-        if not path.exists() or not any((folder / part).is_dir() for part in ("random", "test")):
-            write_json(path, own)
-            return
-        check_same_settings(folder, own, read_stored_settings(path, SearchError).value, SearchError)
+        saved = read_stored_settings(path, SearchError).value if path.exists() else own
+        if not isinstance(saved, dict) or saved.keys() != own.keys():
+            raise SearchError(f"{path}: found another file, expected the settings of a search; choose another folder")
+        if any((folder / part).is_dir() for part in ("random", "test")):
+            check_same_settings(folder, own, saved, SearchError)
+        write_json(path, own)
 
     @staticmethod
     def change(variant: Variant, parameter: int, value: int) -> Variant:

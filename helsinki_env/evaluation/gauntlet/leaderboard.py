@@ -60,10 +60,11 @@ class CertificatePage:
         """Return the path of a player's certificate."""
         return self.folder / f"{certificate_name(player)}.json"
 
-    def previous(self, player: str) -> Node | None:
+    def previous(self, player: str, digest: str | None) -> Node | None:
         """Return the certified data in a player's file, or None if there is no file.
 
-        Raise an error if it is not a certificate or that of another player, because it would be lost.
+        Raise an error if it is not a certificate or that of a player with another name or digest, because it would be
+        lost.
         """
         path = self.file_of(player)
         if not path.exists():
@@ -76,6 +77,8 @@ class CertificatePage:
             raise self.error(f"{problem}; {_TO_REPLACE}") from None
         if previous["player"].value != player:
             previous["player"].fail(f"{player!r} by the file name", _TO_REPLACE)
+        if previous["player_digest"].value != digest:
+            previous["player_digest"].fail(f"{digest!r}, that of {player}", _TO_REPLACE)
         return previous
 
     def lock(self) -> AbstractContextManager[None]:
@@ -148,9 +151,7 @@ class Leaderboard(CertificatePage):
         others, problems = self._certificates(pins, excluded=path)
         if problems:
             raise GauntletError("\n".join(problems))
-        if (previous := self.previous(player)) is not None:
-            if previous["player_digest"].value != digest:
-                previous["player_digest"].fail(f"{digest!r}, that of {player}", _TO_REPLACE)
+        if (previous := self.previous(player, digest)) is not None:
             same = previous["pins_digest"].value == pins.digest
             if same and previous["rating"].mapping()["games"].integer(1) > games:
                 previous["rating"]["games"].fail(f"at most the {games:,} of this stage", _TO_REPLACE)

@@ -293,11 +293,11 @@ class PositionsPage(CertificatePage):
     def check(self, player: str) -> None:
         """Check, before any work is done, that a player's certificate can be saved and its row written.
 
-        Raise PositionsError if the page has no table for the suite, another player has the same file name, or another
-        certificate is invalid.
+        Raise PositionsError if the page has no table for the suite, another player has the same file name, the player's
+        certificate is for other files, or another certificate is invalid.
         """
         self.with_tables({self._table: ""})
-        self.previous(player)
+        self.previous(player, _player_digest(self.suite, player))
         self._certificates(excluded=self.file_of(player))
 
     def write(self, certificate: Mapping[str, Any]) -> Path:
