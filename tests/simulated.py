@@ -17,7 +17,7 @@ import torch
 import helsinki_env  # noqa: F401  # makes the games known
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.envs.tensors import GameTorchEnv
-from tests.support.cards import Simulated
+from tests.support.gpus import Simulated
 
 GAMES = 3
 #: Simulated steps before and after the end of the first game.

@@ -131,7 +131,7 @@ def test_a_slide_by_a_loop_is_a_slide() -> None:
     "name", [*(pytest.param(game, marks=pytest.mark.nightly) for game in ("helsinki", "copenhagen")), "a stranger"]
 )
 def test_kernels_of_a_card_need_no_stack_and_round_as_a_processor(name: str) -> None:
-    from tests.support.cards import Asked, compiled_for_hopper
+    from tests.support.gpus import Asked, compiled_for_hopper
 
     kernels = Asked(GameTorchEnv(2, DRAWN[name][0], "cpu")).kernels
     assert sorted(kernels) == ["find_illegal", "mark_all", "observe_all", "reset_kernel", "sample_all", "step_kernel"]

@@ -16,7 +16,7 @@ from tests.support.server import Reader, Server
 
 __all__ = ["Player", "chromium", "decide_by_key", "one_by_one", "pick_by_key", "pick_by_mouse", "sit", "until"]
 
-#: The first has no window and needs less processor time than the others.
+#: The first has no window and needs less CPU time than the others.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 #: For root, without a screen and without prompts.

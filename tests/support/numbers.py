@@ -39,7 +39,7 @@ def random_numbers(rng: random.Random) -> dict[str, dict[str, int]]:
 
 
 def random_file(folder: Path, number: int) -> str:
-    """Write the so-manyth random file and return its path."""
+    """Write the random file with this number and return its path."""
     rng = random.Random(f"numbers {number}")
     base = rng.choice(("default", "default", "alternative"))
     return component_file(folder, f"numbers_{number}", random_numbers(rng), base)

@@ -29,12 +29,12 @@ def simulate(
 ) -> RatableGames:
     """Play every deal once for each rotation of every line-up.
 
-    Whoever has the largest strength + seat effect + luck comes first, where luck has Gumbel's distribution: that is
-    Plackett-Luce exactly, for each game on its own (Yellott 1977). Luck is a normal variable brought into that shape,
-    and parts of the normal variable's variance are shared by all games of a deal: `seat_luck` by the same seat (good
-    cards), `player_luck` by the same player (cards that suit it).
-    With `actions`, what each of fifteen is worth, every player is denied five of them, others for every deal;
-    the first `covered` are covered for all in every other deal, and to be denied them costs nothing there.
+    The player with the largest strength + seat effect + luck comes first, where luck has a Gumbel distribution. For
+    each game, this is exactly a Plackett-Luce model (Yellott 1977). Luck is a transformed normal variable. Games of a
+    deal share parts of its variance: `seat_luck` in the same seat (good cards), `player_luck` for the same player
+    (cards that suit it).
+    With `actions`, the values of the fifteen actions, every player is denied five of them, which differ between deals.
+    In every other deal, the first `covered` are covered for all, so that denying them costs nothing.
     """
     size, count = len(seats), len(strengths)
     meeting = np.array(list(combinations(range(count), size)) if lineups is None else lineups)

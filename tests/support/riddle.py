@@ -65,7 +65,7 @@ def riddle() -> tuple[HelsinkiGame, int, int]:
 
     The first seat leads by a point and stands in the north; this is its last turn, the other's comes after it. Filling
     its row brings two points. But then the other fills its own with the last purple tile of three roofs and puts a
-    superstructure on it, which brings three, and a tie is the later seat's. Who takes that tile away wins.
+    superstructure on it, which brings three, and a tie is the later seat's. The player who takes that tile away wins.
     """
     game = notation.from_dict(_position())
     return game, notation.string_to_action("BUILD purple 2/3"), notation.string_to_action("BUILD blue 1/2")

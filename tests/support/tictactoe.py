@@ -1,6 +1,6 @@
-"""Tic-tac-toe, stated by the contract alone (`helsinki_env.engine.contract` and `spec`): a game that nobody expected.
+"""Tic-tac-toe, defined only by the contract (`helsinki_env.engine.contract` and `spec`), as a third-party game.
 
-A board of nine cells; the seats fill one each in turn, and three in a line win. Without a line both share first place.
+Seats take turns to fill one of nine cells, and three in a line win. Without a line, both share first place.
 """
 
 from __future__ import annotations

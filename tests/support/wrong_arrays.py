@@ -2,9 +2,9 @@
 
     python -m tests.support.wrong_arrays [PLAYER ...]
 
-Each function is called in a process forked for it, with each of its arrays replaced by each wrong one. A call must
-raise an error of ours that names what was found and what is expected, or return what the right array would: neither end
-the process nor return anything else. The lines that are printed say what does not.
+Each function is called in a forked process, with each of its arrays replaced by each wrong one. A call must raise one
+of the package's errors, which names the value found and the expected one, or return the result for the right array.
+Each printed line names a call that does neither.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Called(NamedTuple):
 
 
 def wrong(right: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what is no such array, with a name."""
+    """Yield wrong values for an array, each with a name."""
     n = len(right)
     plain = right.dtype.names is None
     yield "None", None
@@ -267,7 +267,7 @@ def _plain(result: Any) -> bytes:
 
 
 def check(name: str, called: Called) -> Iterator[str]:
-    """Yield what is wrong with a function."""
+    """Yield the wrong results of a function."""
     expected = _plain(called.call(**called.arrays()))
     for argument in called.arrays():
         right = called.arrays()[argument]

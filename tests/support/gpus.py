@@ -1,4 +1,4 @@
-"""Simulated graphics cards: one that records the requested kernels, and one that runs them."""
+"""Simulated GPUs: one that records the requested kernels, and one that runs them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from helsinki_env.cuda.device import CudaBackend
 from helsinki_env.envs.tensors import GameTorchEnv
 
 
-class HostCard(CudaBackend):
-    """Its memory is that of the processor."""
+class HostGpu(CudaBackend):
+    """A GPU whose memory is that of the CPU."""
 
     @staticmethod
     def _array(tensor: Tensor) -> Any:
         return tensor.numpy()
 
 
-class Asked(HostCard):
+class Asked(HostGpu):
     """Collects kernels with the types of their arguments instead of running them."""
 
     def __init__(self, env: GameTorchEnv) -> None:
@@ -86,7 +86,7 @@ def compiled_for_hopper(function: Any, types: tuple[Any, ...]) -> Resources:
     )
 
 
-class Simulated(HostCard):
+class Simulated(HostGpu):
     """Runs the kernels in numba-cuda's simulator, a thread of Python for each of the card."""
 
     def __init__(self, env: GameTorchEnv) -> None:
