@@ -52,7 +52,7 @@ def train(trials: Node, variant: str, seed: int, out: Path) -> None:
     began, cpu = time.monotonic(), time.process_time()
     train_to_the_end(preset, out / f"{variant}-{seed}", seed)
     used = time.process_time() - cpu
-    print(f"{variant}, seed {seed}: {time.monotonic() - began:.0f} s, {used:.0f} s of processor time", flush=True)
+    print(f"{variant}, seed {seed}: {time.monotonic() - began:.0f} s, {used:.0f} s of CPU time", flush=True)
 
 
 def compare(trials: Node, variant: str, seed: int, players: int, out: Path, games: int) -> dict[str, Any]:

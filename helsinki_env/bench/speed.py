@@ -316,7 +316,7 @@ def measure_tensors(
     for batch in batches:
         rows.append(_tensor_row(config, batch, device, seconds))
         report(rows[-1])
-    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else "processor, one thread"
+    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else "CPU, one thread"
     return {"device": name, "torch": torch.__version__, "rows": [row._asdict() for row in rows]}
 
 

@@ -183,16 +183,17 @@ class BoardGame:
         return scores[0, : self.num_players], ranks[0, : self.num_players]
 
     def validate_seat(self, seat: int) -> int:
-        """Return a valid seat unchanged. Raise ValueError for any other value."""
+        """Return a seat as an int. Raise ValueError if it is not a seat of the game."""
         chosen = as_integer(seat)
         if chosen is None or not 0 <= chosen < self.num_players:
             raise ValueError(f"seat: found {seat!r}, expected 0 to {self.num_players - 1}")
         return chosen
 
     def validate_viewer(self, viewer: int | None) -> int | None:
-        """Return a valid seat, or None for all cards, unchanged. Raise ValueError for any other value."""
-        if viewer is None or (as_integer(viewer) is not None and 0 <= viewer < self.num_players):
-            return viewer
+        """Return a seat as an int, or None for all cards. Raise ValueError for any other value."""
+        seat = as_integer(viewer)
+        if viewer is None or (seat is not None and 0 <= seat < self.num_players):
+            return seat
         raise ValueError(f"viewer: found {viewer!r}, expected None or a seat from 0 to {self.num_players - 1}")
 
     def to_dict(self, seat: int | None = None) -> dict[str, Any]:

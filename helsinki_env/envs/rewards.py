@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from helsinki_env.engine.game import BoardGame
 
-__all__: list[str] = []
-
 
 def rewards_of(reward: str, points: npt.NDArray[Any], ranks: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Return the rewards of all seats for a reward type, float64 (..., P), given points and ranks, int (..., P)."""

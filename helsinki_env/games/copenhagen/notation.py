@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.data import as_integer, short_repr
-from helsinki_env.engine.spec import why_illegal
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.actions import KINDS
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.position import from_dict, to_dict
 
-__all__ = ["action_to_string", "from_dict", "string_to_action", "tile_name", "to_dict", "why_illegal"]
+__all__ = ["action_to_string", "from_dict", "string_to_action", "tile_name", "to_dict"]
 
 _CELL_TEXTS = tuple(f"{x},{y}" for y in range(ROWS) for x in range(COLUMNS))
 

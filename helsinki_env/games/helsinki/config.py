@@ -18,8 +18,7 @@ class HelsinkiConfig(Configuration[Components]):
     """Game configuration.
 
     Configurations are frozen, hashable and picklable. Two configurations are equal if all their values and the contents
-    of their component
-    files are equal.
+    of their component files are equal.
 
     Attributes:
         num_players: number of players: 2, 3 or 4.

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import as_integer, seed_to_uint64
 from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.layout import ActionTable, unpack_seat_sets
 from helsinki_env.engine.positions import check_states
@@ -45,8 +44,6 @@ __all__ = [
     "Phase",
     "action_table",
     "apply_setup",
-    "as_integer",
-    "seed_to_uint64",
 ]
 
 ENV_VERSION = 0

@@ -20,13 +20,12 @@ import numpy as np
 
 from helsinki_env.data import Node, as_integer
 from helsinki_env.engine.layout import ActionTable
-from helsinki_env.engine.spec import why_illegal
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.actions import KINDS, SIDES, action_table
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components, load_components
 from helsinki_env.games.helsinki.position import from_dict, to_dict
 
-__all__ = ["action_to_string", "card_to_string", "from_dict", "string_to_action", "to_dict", "why_illegal"]
+__all__ = ["action_to_string", "card_to_string", "from_dict", "string_to_action", "to_dict"]
 
 _CARD_KINDS = (a.KIND_BUILD, a.KIND_PAY, a.KIND_DISCARD)
 _CELL_KINDS = (a.KIND_WILD, a.KIND_LIFT, a.KIND_ROOF)
