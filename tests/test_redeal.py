@@ -163,13 +163,15 @@ def test_wrong_arguments(game: TestedGame) -> None:
     with pytest.raises(ValueError, match="seed: found -1"):
         determinize(one, seed=-1)
     states, words = np.concatenate([one._states] * 2), np.ones(2, np.uint64)
+    viewers: Any
     for viewers, message in (
         ([0, 2], r"viewers\[1\]: found 2, expected a seat from 0 to 1"),
         ([-1, 0], r"viewers\[0\]: found -1, expected a seat from 0 to 1"),
+        ([True, 0], r"viewers: found .*, expected whole numbers of shape \(2,\)"),
         ([0], r"viewers: found int64 of shape \(1,\), expected whole numbers of shape \(2,\)"),
     ):
         with pytest.raises(ValueError, match=message):
-            determinize_batch(one.config, states, np.array(viewers), words)
+            determinize_batch(one.config, states, viewers, words)
 
 
 # how likely deals are

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import UserError, short_repr
+from helsinki_env.data import UserError, has_boolean, short_repr
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import gatherer
 
@@ -51,7 +51,9 @@ def _whole_numbers(name: str, given: object, shape: Shape, expected: str, kinds:
     """Return the argument as an array whose `dtype.kind` is in `kinds`. Raise ArrayError for anything else."""
     try:
         array = np.asarray(given)
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, OverflowError, RuntimeError):  # RuntimeError: for tensors on a GPU, for example
+        _fail(name, given, expected, shape)
+    if isinstance(given, list | tuple) and array.dtype.kind != "b" and has_boolean(given):
         _fail(name, given, expected, shape)
     if not array.size and isinstance(given, list | tuple):
         array = array.astype(np.int64)  # NumPy converts empty lists to float64
