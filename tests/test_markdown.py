@@ -114,7 +114,7 @@ def test_studies_show_players_by_their_names() -> None:
     from helsinki_env.evaluation.balance.helsinki.report import study_report_files
 
     data = json.loads((DOCS / "balance" / "balance.json").read_text(encoding="utf-8"))
-    for part in ("screen", "verdicts", "pairs", "covers", "variants", "quality", "skill"):  # long to draw
+    for part in ("screen", "verdicts", "pairs", "covers", "variants", "quality", "skill"):  # their figures take long
         data[part] = []
     player = data["gate"][0]["player"]
     bad = renamed(data, {player: SHORT})

@@ -112,7 +112,7 @@ class Wrong:
 
 
 def test_an_error_about_an_illegal_action_names_no_legal_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The legal actions would show the player's hand to everybody at the table."""
+    """All pages of the table show the error, and a list of legal actions would reveal the player's hand."""
     one, player = table(), Wrong()
     monkeypatch.setattr(player_workers, "_player", lambda config, name: player)
     with pytest.raises(UserError, match=r"^found action \d+, expected a legal one$"):

@@ -393,9 +393,8 @@ def _provenance(data: Data) -> Iterator[Any]:
         f"Played by `helsinki balance run {data['study']['name']}`, seed {data['study']['seed']}; made by "
         f"`{p['command']}`; {versions_text(p)}."
     )
-    networks = {player: digest for player, digest in p["networks"].items() if not player.startswith("forced:")}
-    if networks:
-        files = ", ".join(f"`{player}` is {digest}…" for player, digest in networks.items())
+    if p["networks"]:
+        files = ", ".join(f"`{player}` is {digest}…" for player, digest in p["networks"].items())
         yield f"Networks, by the first digits of the SHA-256 of their files: {files}."
     yield f"All numbers, from which the conclusions can be derived: {_NAME}.json."
     yield (

@@ -13,9 +13,9 @@ the games is a resumable tournament. A seat lacks an action under three conditio
 
 As in a balance study, conclusions are based on the deviation: the effect of an action minus the mean effect of all
 fifteen actions. The *zero-shot* deviation comes from the screening experiment of a network trained with all actions,
-in which every seat lacks several actions. Effects in a game with all other actions differ, so they
-cannot be compared with that mean. The *retrained* deviation is therefore the zero-shot deviation minus the difference
-that training without the action makes (*regained*): the win rate of the retrained minus that of the zero-shot seat.
+in which every seat lacks several actions. Effects in a game with all other actions differ, so they cannot be compared
+with that mean. The *retrained* deviation is therefore the zero-shot deviation minus the gain from training without the
+action (*regained*): the win rate of the retrained seat minus that of the zero-shot seat.
 
 A claim **stands** if the interval lies entirely beyond the margin on the claimed side for every seed. It **falls** if
 no part of the interval lies there for any seed. Otherwise it is **undecided**. Intervals hold simultaneously for all

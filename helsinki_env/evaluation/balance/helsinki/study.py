@@ -49,6 +49,7 @@ STUDY_PARTS = ("gate", "screen", "variants", "quality", "covers", "again")
 """The parts in playing order."""
 DEPENDENT = "again"
 """The part whose games depend on the results of another part."""
+#: Distance between the seeds of consecutive studies, at least the number of parts. The published study used 7.
 _SEEDS_PER_STUDY = 7
 PUBLISHED_GAMES: dict[str, dict[str, Any]] = {
     "base game": {},
