@@ -3,9 +3,9 @@
 python benchmarks/best_responses.py benchmarks/best_responses.yaml --out runs/responses
 python benchmarks/best_responses.py benchmarks/best_responses.yaml --out runs/responses --only 0,2 --players 2
 
-The command resumes, also in the middle of a training run. Each response has one seat in every game, and the target has
-all others; each deal is played once with the response in each seat. The final games use deals that no training used.
-The excess of the win rate over chance level is a lower bound on the exploitability of the target.
+The command resumes, also in the middle of a training run or of the final games. Each response has one seat in every
+game, and the target has all others; each deal is played once with the response in each seat. The final games use deals
+that no training used. The excess of the win rate over chance level is a lower bound on the target's exploitability.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from typing import Any
 import helsinki_env
 from helsinki_env.agents.net.description import environment_id
 from helsinki_env.agents.registry import files_digest, make_player
+from helsinki_env.cli.commands.simulate import MatchFile
+from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml
 from helsinki_env.engine.spec import spec_by_name
-from helsinki_env.training.evaluate import evaluate_against
+from helsinki_env.evaluation.match import Match, Results
+from helsinki_env.training.evaluate import against_row
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.run import train_to_the_end
 from helsinki_env.utils.files import is_file, write_json
@@ -63,13 +66,30 @@ def results(file: Node, out: Path, only: list[int], counts: list[int]) -> Iterat
                     if preset is not None and seed is not None:
                         train_to_the_end(preset, out / name, seed)
                         player = f"net:{out / name}"
-                    played = evaluate_against(
-                        make_player(player, config), config, [to], [players], settings["games"], settings["seed"]
-                    )
-                    write_json(path, {**settings, "result": played[0]})
+                    seated = [make_player(player, config), *[make_player(to, config)] * (players - 1)]
+                    match = Match(seated, config, settings["seed"])
+                    played = final_games(match, settings["games"], out / f"{path.stem}.jsonl")
+                    write_json(path, {**settings, "result": against_row(played, to)})
                 row = read_json(path, UserError).mapping().value
                 check_same_settings(path, settings, {key: row.get(key) for key in settings}, UserError)
                 yield {"game": game, "to": to, "by": by, "training_seed": seed, **row["result"]}
+
+
+def final_games(match: Match, games: int, path: Path) -> Results:
+    """Play the games that are missing in a file of records, and return all; Ctrl-C saves the finished games."""
+    resumes, total = is_file(path), match.round_up_games(games)
+    with MatchFile(path, match, games, resume=resumes) as file, ProgressDisplay(total) as display:
+        display.resume(len(file))
+
+        def ended(part: Results) -> None:
+            file.add(part)
+            display.advance(len(part))
+
+        try:
+            return match.play(games, batch=None, resume_from=file.before, on_games_end=ended)
+        except KeyboardInterrupt:
+            file.keep()
+            raise UserError(f"interrupted: {len(file):,} of {total:,} games saved; run the command again") from None
 
 
 def chosen(option: str, text: str, allowed: list[str]) -> list[int]:

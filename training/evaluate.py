@@ -18,13 +18,13 @@ from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.designs import RandomBoards, encode_action_sets
-from helsinki_env.evaluation.match import play_match
+from helsinki_env.evaluation.match import Results, play_match
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.play import DisabledActions, deal_seeds, play_games
 from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, SprtState, expected_score
 from helsinki_env.training.matchups import check_numbers, component_configs, component_names, player_counts
 
-__all__ = ["PromotionConfig", "best_contender", "evaluate_against", "promotion_test"]
+__all__ = ["PromotionConfig", "against_row", "best_contender", "evaluate_against", "promotion_test"]
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,18 @@ def evaluate_against(
             if progress is not None:
                 progress(len(results) / (len(players) * len(opponents)))
             others = [make(name, config)] * (count - 1)
-            match = play_match([player, *others], config, games=games, seed=seed)
-            own, other = match.result(0), match.result(1)
-            results.append(
-                {"players": count, "opponent": name}
-                | asdict(own)
-                | {"other_score": other.score, "times_fair": own.share * count}
-            )
+            results.append(against_row(play_match([player, *others], config, games=games, seed=seed), name))
     return results
+
+
+def against_row(match: Results, opponent: str) -> dict[str, Any]:
+    """Return the row of `evaluate_against` for a match; the evaluated player is the first."""
+    own, other, count = match.result(0), match.result(1), match.config.num_players
+    return (
+        {"players": count, "opponent": opponent}
+        | asdict(own)
+        | {"other_score": other.score, "times_fair": own.share * count}
+    )
 
 
 def promotion_test(
