@@ -209,7 +209,7 @@ def test_players_that_go_wrong_are_named(answer: object, error: type[ValueError]
         ({"games": 0}, "games: found 0, expected a whole number of at least 1"),
         ({"games": 2.0}, "games: found 2.0"),
         ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),
-        ({"threads": 0}, "num_threads: found 0"),
+        ({"threads": 0}, "threads: found 0"),
         ({"batch": 0}, "batch: found 0"),
         ({"players": ["random", "nobody"]}, "player 'nobody': found no such player"),
     ],

@@ -251,7 +251,7 @@ class SB3Player:
                 f"{self.name}: learned from observations of shape {expected}, these are {observation.shape[1:]}: use "
                 "the component file it was trained with"
             )
-        action_mask = action_masks("mask", action_mask, len(observation))
+        action_mask = action_masks("action_mask", action_mask, len(observation))
         actions, open_rows = forced_and_open(action_mask)
         for start in range(0, len(open_rows), _CHUNK):
             rows = open_rows[start : start + _CHUNK]

@@ -216,7 +216,7 @@ _CUT = b'{"cut": true}'
 class Transcript:
     """Requests and their answers; a repeated request is answered from the transcript, without a call.
 
-    Threads and processes may share the file, because each line is written in one system call.
+    Threads and processes may share the file, because each line is appended.
 
     Args:
         path: path of the file, which is created if it does not exist. None keeps the answers in memory.
@@ -302,5 +302,6 @@ class Transcript:
                 finally:
                     os.close(file)
             except OSError as problem:
+                self._unfinished = True  # part of the line may have been written
                 raise PlayerError(f"{shorten(self._path)}: cannot be written: {problem.strerror}") from None
             self._unfinished = False

@@ -96,12 +96,12 @@ class _Team:
 class ThreadPool:
     """Run a function in several threads, including the calling one; None means one thread per available CPU core."""
 
-    def __init__(self, threads: int | None = 1) -> None:
+    def __init__(self, threads: int | None = 1, name: str = "num_threads") -> None:
         if threads is None:
             threads = cpu_count()
         self.threads = as_integer(threads) or 0
         if self.threads < 1:
-            raise ValueError(f"num_threads: found {threads!r}, expected a whole number of at least 1, or None")
+            raise ValueError(f"{name}: found {threads!r}, expected a whole number of at least 1, or None")
         self._team: _Team | None = None
         self._process = 0
 

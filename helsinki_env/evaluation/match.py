@@ -123,14 +123,14 @@ class Match:
         Node(games, UserError, "games").integer(1)
         if batch is not None:
             Node(batch, UserError, "batch").integer(1)
-        slices = ThreadPool(threads)
+        pool = ThreadPool(threads, "threads")
         missing = np.arange(self.round_up_games(games))
         parts = [] if resume_from is None else [resume_from]
         if resume_from is not None:
             missing = np.setdiff1d(missing, resume_from.numbers)
         if batch is None:
             batch = min(getattr(player, "max_batch_size", _BATCH) for player in self.players)
-        size = min(batch, -(-len(missing) // slices.threads))
+        size = min(batch, -(-len(missing) // pool.threads))
         size = max(1, self.round_up_games(size))
         batches = iter([missing[first : first + size] for first in range(0, len(missing), size)])
         lock, stop = threading.Lock(), threading.Event()
@@ -152,10 +152,10 @@ class Match:
                 raise
 
         try:
-            slices.each(play)
+            pool.each(play)
         finally:
             stop.set()
-            slices.close()
+            pool.close()
         return self._joined(parts)
 
     def _play_batch(

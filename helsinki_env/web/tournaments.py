@@ -113,7 +113,7 @@ class TournamentStore:
         with self._store.transaction():
             self._rows.execute(
                 "INSERT INTO tournaments (name, title, made, settings) VALUES (?, ?, ?, ?)",
-                (tournament.name, tournament.title, time.time(), json.dumps(settings)),
+                (tournament.name, tournament.title, tournament.made, json.dumps(settings)),
             )
 
     def names(self, first: int = 0, limit: int = -1) -> list[str]:

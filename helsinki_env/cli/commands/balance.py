@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -115,7 +114,7 @@ def report(
         out_folder(out)
         data = results.read_results(from_json)
     else:
-        out = out or study / "report"
+        out = out or _report_folder(study)
         out_folder(out)
         words = ["helsinki", "balance", "report", str(study), "--out", str(out)]
         words += [] if baseline is None else ["--baseline", str(baseline)]
@@ -245,6 +244,7 @@ def tune(
     all_players = [search.player, search.weaker, *([] if evaluator is None else [evaluator])]
     check_players(all_players)
     out_folder(out)
+    report_folder = _report_folder(out)
     search.open(out)
     precompile_groups(groups_for(all_players))
     tuning = results.BoardTuning(search, out, tournament_runner(out, workers))
@@ -258,11 +258,10 @@ def tune(
         else:
             data = results.reevaluate_proposal(tuning, earlier, evaluator)
     board: Path | None = tuning.proposal
-    check_no_link(out / "report")
     files = report.tune_report_files(data, board.read_bytes() if board else None)
-    _write_report(out / "report", files, [*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])])
-    next_command = f"; next: {report.play_command(data, f'{out}/report/{PROPOSAL}')}" if board else ""
-    plain_console().print(f"Wrote {out}/report{next_command}")
+    _write_report(report_folder, files, [*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])])
+    next_command = f"; next: {report.play_command(data, f'{report_folder}/{PROPOSAL}')}" if board else ""
+    plain_console().print(f"Wrote {report_folder}{next_command}")
     return 0
 
 
@@ -288,7 +287,6 @@ def retrain(
         workers: worker processes that play the games.
         trust: allow code named in the preset to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `helsinki_env.cli.commands.train`
     with requires_extra(workers.extra):
         retraining = _module("retraining")
     with requires_extra("train"):
@@ -317,6 +315,7 @@ def retrain(
     for action in asked.claims:
         replace(preset, covered=(action,)).check()  # fail before the first network is trained
     out_folder(out)
+    report_folder = _report_folder(out)
     asked.open(out)
     precompile_groups([group_name("training"), *groups_for(["net", *preset.opponents, *preset.evaluation.opponents])])
     console = plain_console()
@@ -332,9 +331,8 @@ def retrain(
     retrained = retraining.RetrainingStudy(asked, out, train, tournament_runner(out, workers))
     with save_on_interrupt(lambda: f"networks and games saved in {out}; resume with: {rerun_command_line()}"):
         data = retraining.retraining_results(retrained)
-    check_no_link(out / "report")
-    _write_report(out / "report", retraining.retraining_report_files(data), data["summary"])
-    console.print(f"Wrote {out}/report")
+    _write_report(report_folder, retraining.retraining_report_files(data), data["summary"])
+    console.print(f"Wrote {report_folder}")
     return 0
 
 
@@ -367,17 +365,17 @@ def sensitivity(
     plan = asked.plan
     all_players = _checked_players(plan.tables)
     out_folder(out)
+    report_folder = _report_folder(out)
     precompile_groups(groups_for(all_players))
     tournament_runner(out, workers)("games", plan)
-    check_no_link(out / "report")
     provenance = {**_provenance(plan.tables, ["sensitivity", config, "--out", str(out)]), "plan": plan.digest}
     data = analysis.sensitivity_results(asked, load_run(out / "games"), provenance)
     files = analysis.sensitivity_report_files(
         data, asked.name, f"What depends on our guesses: {asked.name.capitalize()}"
     )
-    _write_report(out / "report", files, ())
-    write_json(out / "report" / f"{asked.name}.json", data)
-    plain_console().print(f"Wrote {out}/report/{asked.name}.md, {asked.name}.json and images/")
+    _write_report(report_folder, files, ())
+    write_json(report_folder / f"{asked.name}.json", data)
+    plain_console().print(f"Wrote {report_folder}/{asked.name}.md, {asked.name}.json and images/")
     return 0
 
 
@@ -502,10 +500,8 @@ def search(
     matchups = asked.objectives.plan(asked.components, out).tables
     all_players = _checked_players(matchups)
     out_folder(out)
+    report_folder = _report_folder(out)
     asked.open(out)
-    for folder in (out / "report", out / "report" / "images"):
-        check_no_link(folder)
-    out_folder(out / "report")
     precompile_groups(groups_for(all_players))
     saved = f"games saved in {out}; resume with: {rerun_command_line()}"
     with save_on_interrupt(lambda: saved), reuse_workers(), shared_budget(all_players):
@@ -514,10 +510,10 @@ def search(
     provenance = _provenance(matchups, ["search", config, "--out", str(out)])
     data = search_report.search_results(asked, result, provenance)
     files = search_report.search_report_files(asked, result, data)
-    _write_report(out / "report", files, search_report.summary_sentences(asked, result))
+    _write_report(report_folder, files, search_report.summary_sentences(asked, result))
     play = ["helsinki", "play", *game_option(spec_of(matchups[0].config).name), "--components"]
-    play.append(f"{out}/report/{search_report.PROPOSAL}")
-    plain_console().print(f"Wrote {out}/report" + (f"; next: {shlex.join(play)}" if result.proposal else ""))
+    play.append(f"{report_folder}/{search_report.PROPOSAL}")
+    plain_console().print(f"Wrote {report_folder}" + (f"; next: {shlex.join(play)}" if result.proposal else ""))
     return 0
 
 
@@ -554,6 +550,15 @@ def _provenance(tables: Sequence[MatchupPlan], words: Sequence[str]) -> dict[str
         "package": helsinki_env.__version__,
         "command": shlex.join(["helsinki", "balance", *words]),
     }
+
+
+def _report_folder(run: Path) -> Path:
+    """Return the folder for the report of a run; raise OSError if it or its images would be written elsewhere."""
+    folder = run / "report"
+    for one in (folder, folder / "images"):
+        check_no_link(one)
+    out_folder(folder)
+    return folder
 
 
 def _write_report(folder: Path, files: Mapping[Path, bytes], sentences: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.records import Record, RecordError, read_records, replay_steps
+from helsinki_env.records import Record, RecordError, read_records, replay_steps, seats_by_rank
 from helsinki_env.records import replay as replay_record
 from helsinki_env.records.animation import GameEvaluation, page
 from helsinki_env.utils.extras import MissingExtraError, requires_extra
@@ -145,8 +145,7 @@ View = tuple[BoardGame, list[str]]
 def _views(record: Record, each: str) -> Iterator[View]:
     """Yield the views of a game, each with the actions taken since the previous view."""
     if each == "game":
-        *_, (game, _) = replay_steps(record)
-        yield game, []
+        yield replay_record(record), []
         return
     so_far: list[str] = []
     mover: tuple[int, int] | None = None
@@ -182,7 +181,7 @@ def _result(record: Record) -> str:
     """Return the players with their points, best first; tied players are separated by an equals sign."""
     places, scores = record.places or (), record.scores or ()
     text, before = "", None
-    for seat in sorted(range(len(places)), key=places.__getitem__):
+    for seat in seats_by_rank(places):
         text += "" if before is None else " = " if places[seat] == before else ", "
         text += f"{printable(record.players[seat])} ({seat}) {scores[seat]}"
         before = places[seat]
