@@ -28,6 +28,7 @@ from helsinki_env.agents.base import Player, PlayerError, converted_player_error
 from helsinki_env.data import choices_text, short_repr, shorten
 from helsinki_env.engine.spec import default_config, spec_of
 from helsinki_env.utils.files import is_file
+from helsinki_env.utils.modules import import_if_exists
 
 __all__ = ["ENTRY_POINT_GROUP", "PlayerError", "check_code", "files_digest", "innermost_name", "is_code", "make_player",
            "player_files", "player_names"]  # fmt: skip
@@ -80,10 +81,10 @@ def _make_greedy(argument: str, config: Any) -> Player:
 def _game_module(name: str, config: Any) -> Any:
     """Import a player's module for the configuration's game."""
     game = spec_of(config).name
-    module = f"helsinki_env.agents.{game}.{name}"
-    if find_spec(f"helsinki_env.agents.{game}") is None or find_spec(module) is None:
+    module = import_if_exists(f"helsinki_env.agents.{game}.{name}")
+    if module is None:
         raise PlayerError(f"player {name!r}: found none for the game {game}, expected a player of any game")
-    return import_module(module)
+    return module
 
 
 def _make_heuristic(argument: str, config: Any) -> Player:
@@ -111,13 +112,13 @@ def _make_forced(argument: str, config: Any) -> Player:
 
 
 def _budget(name: str, argument: str) -> int:
-    trials = parse_simulations(argument)
-    if trials is None:
+    simulations = parse_simulations(argument)
+    if simulations is None:
         raise PlayerError(
             f"player {short_repr(name + ':' + argument)}: found the budget {short_repr(argument)}, expected a whole "
             f"number from 1 to {MAX_SIMULATIONS:,} of simulations per action, such as {name}:200"
         )
-    return trials
+    return simulations
 
 
 def parse_simulations(text: str) -> int | None:

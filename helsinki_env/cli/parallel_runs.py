@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.cli.progress import ProgressDisplay, saved_progress
 from helsinki_env.data import UserError
 from helsinki_env.utils.files import check_no_link
-from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 if TYPE_CHECKING:
@@ -69,14 +68,7 @@ def play_tournament(
     """
     from helsinki_env.evaluation.arena.run import run_arena
 
-    display = ProgressDisplay(plan.games)
-    of_part = f" of part {part}" if part else ""
-
-    def saved() -> str:
-        done = f"{display.done:,} of {display.games:,} games{of_part}"
-        return f"{done} saved in {out}; resume with: {rerun_command_line()}"
-
-    with save_on_interrupt(saved), display:
+    with saved_progress(plan.games, "games", out, part) as display:
         path = run_arena(
             plan,
             folder or out,

@@ -5,10 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 #: Delay before the progress display appears, in seconds.
@@ -104,3 +108,18 @@ class ProgressDisplay:
             self.over = True
             if self.progress is not None:
                 self.progress.stop()
+
+
+@contextmanager
+def saved_progress(count: int, what: str, out: Path, part: str = "") -> Iterator[ProgressDisplay]:
+    """Show the progress of a command that saves its results in `out`; on Ctrl-C, print how many and how to resume.
+
+    `what` is the noun for the results. If they are only one `part` of the run, the message names it.
+    """
+    display, of_part = ProgressDisplay(count, what), f" of part {part}" if part else ""
+
+    def saved() -> str:
+        return f"{display.done:,} of {count:,} {what}{of_part} saved in {out}; resume with: {rerun_command_line()}"
+
+    with save_on_interrupt(saved), display:
+        yield display

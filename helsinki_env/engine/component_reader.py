@@ -116,16 +116,22 @@ def _is_connected(rows: Sequence[str]) -> bool:
     return not left
 
 
+def rotations(rows: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return a drawing after zero, one, two and three quarter turns clockwise."""
+    found = [rows]
+    for _ in range(3):
+        found.append(tuple("".join(column) for column in zip(*found[-1][::-1], strict=True)))
+    return found
+
+
+def mirrored(rows: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the left-right mirror image of a drawing."""
+    return tuple(row[::-1] for row in rows)
+
+
 def orientations(rows: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """Return the distinct orientations of a drawing, in the order of the action ids.
 
     The rotations by 0, 90, 180 and 270 degrees clockwise are followed by those of the left-right mirror image.
     """
-    found: list[tuple[str, ...]] = []
-    mirrored = tuple(row[::-1] for row in rows)
-    for turned in (rows, mirrored):
-        for _ in range(4):
-            if turned not in found:
-                found.append(turned)
-            turned = tuple("".join(column) for column in zip(*turned[::-1], strict=True))
-    return tuple(found)
+    return tuple(dict.fromkeys((*rotations(rows), *rotations(mirrored(rows)))))

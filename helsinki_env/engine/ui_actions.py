@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from helsinki_env.engine.component_reader import mirrored, rotations
+
 __all__ = [
     "ActionSelection",
     "SelectionItem",
@@ -148,30 +150,12 @@ _WORDS = ("", "turned right", "upside down", "turned left")
 def tile_orientations(orientations: Sequence[ShapeRows]) -> tuple[TileOrientation, ...]:
     """Return the distinct orientations of a tile, beginning with the tile as printed."""
     words: dict[ShapeRows, str] = {}
-    for mirrored, start in enumerate((orientations[0], _mirrored(orientations[0]))):
-        rows = start
-        for turned in _WORDS:
-            words.setdefault(rows, ", ".join(filter(None, ("mirrored" * mirrored, turned))))
-            rows = _rotated(rows)
+    for side, start in (("", orientations[0]), ("mirrored", mirrored(orientations[0]))):
+        for turned, rows in zip(_WORDS, rotations(start), strict=True):
+            words.setdefault(rows, ", ".join(filter(None, (side, turned))))
     index = {rows: i for i, rows in enumerate(orientations)}
     found = []
     for rows in orientations:
-        rotated, flipped = (tuple(index[turned] for turned in _around(start)) for start in (rows, _mirrored(rows)))
+        rotated, flipped = (tuple(index[turned] for turned in rotations(start)) for start in (rows, mirrored(rows)))
         found.append(TileOrientation(rotated[1:], flipped, words[rows]))
     return tuple(found)
-
-
-def _around(rows: ShapeRows) -> list[ShapeRows]:
-    """Return a drawing after zero, one, two and three quarter turns clockwise."""
-    found = [rows]
-    for _ in range(3):
-        found.append(_rotated(found[-1]))
-    return found
-
-
-def _rotated(rows: ShapeRows) -> ShapeRows:
-    return tuple("".join(column) for column in zip(*rows[::-1], strict=True))
-
-
-def _mirrored(rows: ShapeRows) -> ShapeRows:
-    return tuple(row[::-1] for row in rows)

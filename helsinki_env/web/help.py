@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import secrets
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from helsinki_env.data import short_repr
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import GameSpec, spec_of
+from helsinki_env.utils.modules import import_if_exists
 from helsinki_env.web.names import LESSON_NAME, LESSON_TITLE, seat_name
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 
@@ -22,10 +21,7 @@ from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 @cache
 def help_module(game: str) -> Any | None:
     """Return the help module of a game, or None if the game has none."""
-    name = f"helsinki_env.games.{game}"
-    if find_spec(name) is None or find_spec(f"{name}.help") is None:
-        return None
-    return import_module(f"{name}.help")
+    return import_if_exists(f"helsinki_env.games.{game}.help")
 
 
 def rules_text(config: Any) -> list[dict[str, str]]:

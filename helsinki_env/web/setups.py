@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from helsinki_env.data import Node, choices_text, short_repr
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.spec import GameSpec, default_spec, game_names, spec_by_name
+from helsinki_env.utils.modules import import_if_exists
 from helsinki_env.utils.yaml_files import list_yaml
 
 _COMPONENTS = "components"
@@ -27,10 +26,8 @@ class Level(NamedTuple):
 
 def levels_of(spec: GameSpec) -> tuple[Level, ...]:
     """Return the levels defined by a game's agents package (`LEVELS`), or a random player if there are none."""
-    module = f"helsinki_env.agents.{spec.name}"
-    if find_spec(module) is None:
-        return (Level("random", "Chance", "chooses at random"),)
-    return tuple(Level(*level) for level in import_module(module).LEVELS)
+    levels = getattr(import_if_exists(f"helsinki_env.agents.{spec.name}"), "LEVELS", ())
+    return tuple(Level(*level) for level in levels) or (Level("random", "Chance", "chooses at random"),)
 
 
 def offered_players(spec: GameSpec, more: Iterable[str] = ()) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from helsinki_env.agents.registry import innermost_name, make_player
 from helsinki_env.cli.options import out_folder, read_game_config, read_list
 from helsinki_env.cli.parallel_runs import check_players
 from helsinki_env.cli.precompile import precompile_plan
-from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.cli.progress import ProgressDisplay, saved_progress
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.evaluation.arena.plan import plan_from_dict
@@ -102,13 +102,7 @@ def main(
     given |= ({"--openspiel": ""} if openspiel else {}) | {"--shard-games": shard_games}
     words = [str(word) for option in given.items() for word in option if word != ""]
     command = shlex.join(["helsinki", "dataset", *([] if source is None else [source.name]), *words])
-    display = ProgressDisplay(chosen.games)
-    with (
-        save_on_interrupt(
-            lambda: f"{display.done:,} of {chosen.games:,} games saved in {out}; resume with: {rerun_command_line()}"
-        ),
-        display,
-    ):
+    with saved_progress(chosen.games, "games", out) as display:
         workers, callbacks = processes or cpu_count(), (display.resume, display.advance)
         card = write_dataset(chosen, out, command, evaluator, openspiel, workers, *callbacks)
     console = plain_console()

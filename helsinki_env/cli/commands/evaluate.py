@@ -130,7 +130,7 @@ def run(
     measured, rating = certificate["measured"], certificate["certified"]["rating"]
     counts, usage = ReplacedActions.from_mapping(measured), ModelUsage.from_mapping(measured)
     interval = f" ({format_rating_interval(rating)})" if rating["decks"] >= _DEALS_FOR_INTERVAL else ""
-    replaced, cost = counts.summary or "none", [usage.report(player, counts)] if any(usage) else []
+    replaced, cost = counts.summary or "none", [usage.report(player, counts)] if usage else []
     for line in (
         f"{player}: {rating['rating']:.0f}{interval}, mean over the matchups; {chosen.zero} is 0",
         f"{measured['decisions']:,} actions, {measured['seconds_per_decision']:.3g} s each; replaced: {replaced}",

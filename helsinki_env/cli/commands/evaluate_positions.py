@@ -14,7 +14,7 @@ from rich.table import Table
 from helsinki_env.cli.options import out_file, out_folder
 from helsinki_env.cli.parallel_runs import WorkerOptions, check_players, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
-from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.cli.progress import ProgressDisplay, saved_progress
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import default_spec
 from helsinki_env.utils.extras import requires_extra
@@ -67,15 +67,7 @@ def positions(
     page = None if write is None else PositionsPage(write, chosen)
     if page is not None:
         page.check(player)
-    count = len(chosen.positions)
-    display = ProgressDisplay(count, "positions")
-    with (
-        save_on_interrupt(
-            lambda: f"{display.done:,} of {count:,} positions saved in {out}; resume with: {rerun_command_line()}"
-        ),
-        display,
-        shared_budget([player]),
-    ):
+    with saved_progress(len(chosen.positions), "positions", out) as display, shared_budget([player]):
         answers = ask_player(chosen, player, out / "answers.json", display.resume, display.advance)
     certificate = make_certificate(chosen, player, answers)
     write_json(out / "certificate.json", certificate)
@@ -85,7 +77,7 @@ def positions(
     console = plain_console()
     console.print(_table(certificate["certified"]))
     console.print(positions_row(certificate))
-    if any(answers.usage):
+    if answers.usage:
         console.print(answers.usage.report(player, answers.replaced))
     console.print(f"Wrote {', '.join(map(str, wrote))}")
     return 0
@@ -171,16 +163,10 @@ def suite(
     path = out / f"{chosen.name}.json" if write is None else write
     out_folder(out)
     out_file(path, "--write")
-    games = plan.games
+    games = plan.tournament
     precompile_plan(games)
     play_tournament(games, out, WorkerOptions(processes), part="games", folder=out / "games", form="jsonl")
-    display = ProgressDisplay(positions, "positions")
-    with (
-        save_on_interrupt(
-            lambda: f"{display.done:,} of {positions:,} positions saved in {out}; resume with: {rerun_command_line()}"
-        ),
-        display,
-    ):
+    with saved_progress(positions, "positions", out) as display:
         value_positions(plan, out, processes or cpu_count(), display.resume, display.advance)
     options = f"--positions {positions} --determinizations {determinizations} --version {version} --seed {seed}"
     write_suite(plan, out, path, f"helsinki evaluate suite --gauntlet {chosen.name} {options}")

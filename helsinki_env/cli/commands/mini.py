@@ -6,10 +6,9 @@ import shlex
 from pathlib import Path
 
 from helsinki_env.cli.options import SectionPage, out_folder, read_list
-from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.cli.progress import saved_progress
 from helsinki_env.data import Node, UserError
 from helsinki_env.utils.files import write_json
-from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 
@@ -66,14 +65,7 @@ def main(
     words = ["helsinki", "mini", "--components", components, "--num-players", num_players]
     words += ["--iterations", str(iterations), "--batches", str(batches), "--games", str(games)]
     words += ["--seeds", str(seeds), "--seed", str(seed)]
-    count = len(study.units())
-    display = ProgressDisplay(count, "results")
-    with (
-        save_on_interrupt(
-            lambda: f"{display.done:,} of {count:,} results saved in {out}; resume with: {rerun_command_line()}"
-        ),
-        display,
-    ):
+    with saved_progress(len(study.units()), "results", out) as display:
         data = run_study(study, out, shlex.join(words), display.resume, display.advance)
     tables, console = study_tables(data), plain_console()
     console.print(tables, markup=False, soft_wrap=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -67,9 +66,7 @@ def main(
             other seats.
         trust: allow code named in the preset to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    # Idle threads must sleep: spinning threads block each other on a busy machine, which made training up to four times
-    # slower. PyTorch reads this setting when it is imported.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    import helsinki_env.training  # noqa: F401  # before PyTorch, which reads an environment variable set there
     from helsinki_env.cli.options import out_folder
 
     with requires_extra("train"):
