@@ -27,8 +27,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -40,6 +38,7 @@ from helsinki_env.engine.overloads import OverloadedKernel
 from helsinki_env.engine.playout import random_keys, sample_action
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.engine.spec import spec_of
+from helsinki_env.utils.modules import import_if_exists
 
 __all__ = [
     "ILLEGAL_VALUE",
@@ -135,7 +134,7 @@ class Heuristic:
         settings: settings of the search players.
         not_tuned: names of weights that tuning changes only on request.
         boards: number of extra views per seat, in which `view_index` caches earlier boards.
-        trials: weights that search players use in their simulations; None uses `quick`.
+        search_weights: weights that search players use in their simulations; None uses `quick`.
     """
 
     weights: Any
@@ -145,7 +144,7 @@ class Heuristic:
     settings: MonteCarloSettings = field(default_factory=MonteCarloSettings)
     not_tuned: tuple[str, ...] = ()
     boards: int = 0
-    trials: Any = None
+    search_weights: Any = None
 
 
 @lru_cache(maxsize=8)
@@ -198,20 +197,20 @@ class NoWeights:
 
 
 #: View of a seat that plays at random: a number unique to the view, and the state of its random stream.
-_CHANCE = np.dtype((np.record, [("first", np.uint64), ("word", np.uint64), ("turns", np.float64)]))
+_CHANCE = np.dtype((np.record, [("first", np.uint64), ("key", np.uint64), ("turns", np.float64)]))
 
 
 @kernel
 def _reset_chance(v, key):
-    v.word = mix(v.first ^ key)
+    v.key = mix(v.first ^ key)
 
 
 @kernel
 def _select_random(t, p, w, g, v, mask, values, every):
     for action in range(len(mask)):
         values[action] = 0.0 if mask[action] else ILLEGAL_VALUE
-    v.word += GOLDEN
-    return sample_action(mask, mix(v.word))
+    v.key += GOLDEN
+    return sample_action(mask, mix(v.key))
 
 
 @kernel
@@ -220,13 +219,19 @@ def _select_random_lookahead(t, p, w, g, v, u, work, mask, values):
 
 
 @kernel
+def final_win_probability(t, g, seat):
+    """Return a seat's win probability at the end of a game, or by its current rank; winners share it equally."""
+    first = 0
+    for other in range(g.players):
+        first += rank_of(t, g, other) == 0
+    return 1.0 / first if rank_of(t, g, seat) == 0 else 0.0
+
+
+@kernel
 def _write_rank_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
     """Write win probabilities by current rank, even in unfinished games: the leading seats share the win."""
-    winners = 0
     for seat in range(g.players):
-        winners += rank_of(t, g, seat) == 0
-    for seat in range(g.players):
-        shares[seat] = 1.0 / winners if rank_of(t, g, seat) == 0 else 0.0
+        shares[seat] = final_win_probability(t, g, seat)
 
 
 reset_view.implements(_CHANCE, _reset_chance)
@@ -235,7 +240,7 @@ reset_view.implements(_CHANCE, _reset_chance)
 def _chance_views(count: int) -> npt.NDArray[Any]:
     """Return views with different random streams: seats with the same stream would play identically."""
     views = np.zeros(count, _CHANCE)
-    views["first"] = views["word"] = random_keys(count)
+    views["first"] = views["key"] = random_keys(count)
     return views
 
 
@@ -255,8 +260,5 @@ def _by_chance(dtype: np.dtype[Any]) -> Heuristic:
 def heuristic_of(config: Any) -> Heuristic:
     """Return the heuristic of a configuration's game."""
     spec = spec_of(config)
-    module = f"helsinki_env.agents.{spec.name}.heuristic_api"
-    if find_spec(f"helsinki_env.agents.{spec.name}") is None or find_spec(module) is None:
-        return _by_chance(spec.new_states(config, 0).dtype)
-    heuristic: Heuristic = import_module(module).HEURISTIC
-    return heuristic
+    module = import_if_exists(f"helsinki_env.agents.{spec.name}.heuristic_api")
+    return _by_chance(spec.new_states(config, 0).dtype) if module is None else module.HEURISTIC

@@ -7,11 +7,13 @@ actions of any player. For other players, an illegal action ends the match with 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, PlayerWrapper
+from helsinki_env.agents.counts import Counts
 from helsinki_env.agents.registry import innermost_name, make_player
 from helsinki_env.engine.arrays import action_masks, key_array
 from helsinki_env.engine.playout import sample_actions
@@ -26,7 +28,8 @@ __all__ = [
 ]
 
 
-class ReplacedActions(NamedTuple):
+@dataclass(frozen=True)
+class ReplacedActions(Counts):
     """Number of replaced actions.
 
     Attributes:
@@ -38,19 +41,6 @@ class ReplacedActions(NamedTuple):
     illegal: int = 0
     late: int = 0
     failed: int = 0
-
-    def add(self, other: ReplacedActions, sign: int = 1) -> ReplacedActions:
-        """Return the sum of both, or their difference if `sign` is -1."""
-        return ReplacedActions(*(one + sign * more for one, more in zip(self, other, strict=True)))
-
-    def to_dict(self) -> dict[str, int]:
-        """Return the nonzero counts as a dictionary."""
-        return {kind: count for kind, count in self._asdict().items() if count}
-
-    @classmethod
-    def from_mapping(cls, data: Mapping[str, Any]) -> ReplacedActions:
-        """Create an instance from a mapping that may have other keys."""
-        return cls(**{kind: data[kind] for kind in cls._fields if kind in data})
 
     @property
     def summary(self) -> str:
@@ -68,7 +58,7 @@ def replacement_warnings(player: str, counts: ReplacedActions, where: str = "") 
         counts: its replaced actions.
         where: name of the matchup, if there are several.
     """
-    if not any(counts) or innermost_name(player).startswith("llm:"):
+    if not counts or innermost_name(player).startswith("llm:"):
         return []
     return [f"{where and where + ': '}actions of {player} were replaced by random legal ones: {counts.summary}"]
 

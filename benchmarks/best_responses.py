@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import helsinki_env
-from helsinki_env.agents.net.description import environment_id
 from helsinki_env.agents.registry import files_digest, make_player
 from helsinki_env.cli.commands.simulate import MatchFile
 from helsinki_env.cli.progress import ProgressDisplay
@@ -47,7 +46,8 @@ def results(file: Node, out: Path, only: list[int], counts: list[int]) -> Iterat
         game, to, by = (response[key].text("a name") for key in ("game", "to", "by"))
         seeds: list[int | None] = file["seeds"].value if by == "train" else [None]
         for players in counts:
-            config = spec_by_name(game).config(num_players=players)
+            spec = spec_by_name(game)
+            config = spec.config(num_players=players)
             preset = response_preset(file, game, to, players) if by == "train" else None
             for seed in seeds:
                 name = f"{game}-{to}-{by}-{players}" + ("" if seed is None else f"-{seed}")
@@ -56,7 +56,7 @@ def results(file: Node, out: Path, only: list[int], counts: list[int]) -> Iterat
                     "games": file["games"].integer(2),
                     "response": name,
                     "package": helsinki_env.__version__,
-                    "environment": environment_id(config),
+                    "environment": spec.environment,
                     "files": {player: files_digest(player, config) for player in (to, by) if player != "train"},
                     "training": None if preset is None else preset.to_dict(),
                 }

@@ -141,17 +141,17 @@ class Recorder:
 
 
 def test_a_position_is_assessed_alike_in_any_batch(original: Path) -> None:
-    assessor, _ = load_onnx(original)
-    recorder = assessor._session = Recorder(assessor._session)
-    at = feature_offsets(config_from_dict(assessor.description["game"]))
+    model, _ = load_onnx(original)
+    recorder = model._session = Recorder(model._session)
+    at = feature_offsets(config_from_dict(model.description["game"]))
     rng = np.random.default_rng(0)
     for players in (2, 3, 4):
         seats = rng.integers(0, 3, (600, players, at.seat[-1]), np.int8)
         table = rng.integers(0, 3, (600, at.table[-1]), np.int8)
-        together = assessor(seats, table)
+        together = model(seats, table)
         assert (together.win_logits[:, players:] < -1e8).all()
         for rows in (slice(0, 1), slice(255, 257), slice(100, 600)):
-            alone = assessor(seats[rows], table[rows])
+            alone = model(seats[rows], table[rows])
             for name in ("win_logits", "scores", "trust", "liking"):
                 np.testing.assert_array_equal(getattr(alone, name), getattr(together, name)[rows])
     assert INFERENCE_BATCH in recorder.sizes
@@ -165,15 +165,15 @@ class OtherBits(Recorder):
 
 
 def test_batches_have_one_size_if_rounding_depends_on_the_size(original: Path) -> None:
-    assessor, _ = load_onnx(original)
-    recorder = assessor._session = OtherBits(assessor._session)
-    at = feature_offsets(config_from_dict(assessor.description["game"]))
+    model, _ = load_onnx(original)
+    recorder = model._session = OtherBits(model._session)
+    at = feature_offsets(config_from_dict(model.description["game"]))
     rng = np.random.default_rng(0)
     seats = rng.integers(0, 3, (300, 2, at.seat[-1]), np.int8)
     table = rng.integers(0, 3, (300, at.table[-1]), np.int8)
-    together = assessor(seats, table)
+    together = model(seats, table)
     recorder.sizes.clear()
-    alone = assessor(seats[7:8], table[7:8])
+    alone = model(seats[7:8], table[7:8])
     assert recorder.sizes == {INFERENCE_BATCH}
     np.testing.assert_array_equal(alone.scores, together.scores[7:8])
 
@@ -240,13 +240,13 @@ def test_the_exported_bundled_network_is_that_of_its_checkpoint(game: str) -> No
 
 def test_a_model_holds_what_the_checkpoint_says_of_itself(checkpoint: Path, original: Path) -> None:
     network, description = load_checkpoint(checkpoint)
-    assessor, told = load_onnx(original)
+    model, told = load_onnx(original)
     assert told == description
     assert told["preset"] == "none"
     expected = TorchModel(network)
-    assert [output.name for output in assessor._session.get_outputs()] == list(NetworkOutput._fields)
-    assert assessor.sharpness == expected.sharpness
-    np.testing.assert_array_equal(assessor.group, expected.group)
+    assert [output.name for output in model._session.get_outputs()] == list(NetworkOutput._fields)
+    assert model.sharpness == expected.sharpness
+    np.testing.assert_array_equal(model.group, expected.group)
 
 
 def test_a_model_says_nothing_of_the_machine_it_was_made_on(original: Path) -> None:

@@ -295,7 +295,7 @@ def test_a_process_has_one_budget_for_a_model(monkeypatch: pytest.MonkeyPatch) -
         for seed, player in enumerate(players):
             act(player, seed)  # type: ignore[arg-type]  # models
         assert len(server.bodies) == 2
-        assert [sum(player.replaced_actions) for player in players] == [0, 0, 1]  # type: ignore[attr-defined]
+        assert [player.replaced_actions.total for player in players] == [0, 0, 1]  # type: ignore[attr-defined]
 
 
 def test_a_shared_budget_ends_after_as_many_calls_of_all(tmp_path: Path) -> None:

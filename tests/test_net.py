@@ -526,9 +526,9 @@ def test_a_learner_is_asked_about_few_numbers_of_rows_and_the_rows_filled_up_tea
 @pytest.mark.parametrize("make", [untrained, opinionated])
 def test_numpy_and_pytorch_prefer_alike(make: Callable[[], Network]) -> None:
     network, inputs = make(), network_and_inputs()[1]
-    assessor = TorchModel(network)
+    model = TorchModel(network)
     _, expected = said(network, inputs)
-    found = choice_log_probs(inputs, assessor(inputs.seats, inputs.table), assessor)
+    found = choice_log_probs(inputs, model(inputs.seats, inputs.table), model)
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
@@ -547,13 +547,13 @@ def test_shares_add_up_to_one_and_where_nobody_sits_there_is_none() -> None:
 def test_empty_seats_at_the_table_change_nothing() -> None:
     games = [game for game in some_games(800) if game.num_players == 2]
     _, observation, mask = observed(games)
-    assessor = TorchModel(opinionated())
+    model = TorchModel(opinionated())
     found: list[npt.NDArray[np.float64]] = []
     for seats in (2, 3, 4):
         inputs = AfterstateEncoder().write(observation, mask, seats)
         assert inputs.seats.shape[1] == seats
-        assessed = assessor(inputs.seats, inputs.table)
-        log_probs = choice_log_probs(inputs, assessed, assessor)
+        assessed = model(inputs.seats, inputs.table)
+        log_probs = choice_log_probs(inputs, assessed, model)
         found.append(np.concatenate((assessed.win_logits.ravel(), assessed.scores.ravel(), log_probs)))
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-5, atol=1e-5)
@@ -564,9 +564,9 @@ def test_the_choice_that_leads_to_the_best_position_is_preferred() -> None:
     for head in (network.trust, network.liking):
         torch.nn.init.zeros_(head.weight)
         torch.nn.init.zeros_(head.bias)
-    assessor = TorchModel(network)
-    assessed = assessor(inputs.seats, inputs.table)
-    log_probs = choice_log_probs(inputs, assessed, assessor)
+    model = TorchModel(network)
+    assessed = model(inputs.seats, inputs.table)
+    log_probs = choice_log_probs(inputs, assessed, model)
     share = np.where(inputs.ended >= 0, inputs.ended, assessed.wins[:, 0])[inputs.position]
     ended = 0
     for b in range(len(inputs)):

@@ -179,8 +179,8 @@ def test_what_is_no_decision_is_replaced_and_counted(bot: str, how: str, seconds
     for number in range(6):
         mask, words = game.action_mask()[None], np.array([number], np.uint64)
         action = choose_action(player, game, number)
-        if sum(player.replaced_actions) > replaced:
-            replaced = sum(player.replaced_actions)
+        if player.replaced_actions.total > replaced:
+            replaced = player.replaced_actions.total
             assert action == sample_actions(mask, words)[0], "any legal one, by the decision's own random number"
         else:
             assert action == game.legal_actions()[-1]

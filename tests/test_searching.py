@@ -47,7 +47,7 @@ def asked(network: Network, most: int = 5) -> tuple[Any, Any, npt.NDArray[np.int
     """Inputs of positions, the logarithms of a network's probabilities, and the observations."""
     observation, mask = positions()
     player = NetPlayer(TorchModel(network), GAME)
-    player.writer = AfterstateEncoder(GAME, most)
+    player.encoder = AfterstateEncoder(GAME, most)
     return *player.policy(observation, mask), observation
 
 

@@ -786,10 +786,10 @@ def test_a_position_is_learnt_to_its_value() -> None:
 
     def opinion() -> tuple[float, float]:
         """The probability of the right decision, and the share of the win that is expected."""
-        assessor = TorchModel(copy.deepcopy(network))
-        inputs, log_probs = NetPlayer(assessor).policy(observation, mask)
+        model = TorchModel(copy.deepcopy(network))
+        inputs, log_probs = NetPlayer(model).policy(observation, mask)
         assert (inputs.ended < 0).all()  # the game is not over with it: its value has to be learnt
-        share = assessor(inputs.seats, inputs.table).wins[inputs.position, 0]
+        share = model(inputs.seats, inputs.table).wins[inputs.position, 0]
         return float(np.exp(log_probs[inputs.action == right])[0]), float((np.exp(log_probs) * share).sum())
 
     config = PPOConfig(total_timesteps=10**9, num_envs=64, num_steps=9, minibatch_size=128, learning_rate=2e-3)

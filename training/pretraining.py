@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.heuristic_api import select_action
+from helsinki_env.agents.heuristic_api import final_win_probability, select_action
 from helsinki_env.agents.net.features import FeatureOffsets, apply_and_track_reveals, feature_offsets, write_features
 from helsinki_env.agents.net.network import Network, NetworkOutput, pad_rows
-from helsinki_env.agents.search.workspace import SearchWorkspace, final_win_probability, new_workspace, reset_views
+from helsinki_env.agents.search.workspace import SearchWorkspace, new_workspace, reset_views
 from helsinki_env.data import UserError
 from helsinki_env.engine.arrays import key_array, writable_array
 from helsinki_env.engine.contract import MAX_SEATS, determinize_state, score

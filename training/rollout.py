@@ -101,7 +101,7 @@ class RolloutCollector:
         ]
         self.configs = [parts[i].config for i in firsts]
         self._config_starts = self._starts[firsts]
-        self.writers = [AfterstateEncoder(config, EVALUATED_CHOICES, ahead) for config in self.configs]
+        self.encoders = [AfterstateEncoder(config, EVALUATED_CHOICES, ahead) for config in self.configs]
         starts = [env.reset(seed=seed * 1009 + i) for i, env in enumerate(self.envs)]
         self._gather([obs for obs, _ in starts], [info for _, info in starts])
         #: The learner's seat in games against opponents, or -1 if it has all seats.
@@ -255,7 +255,7 @@ class RolloutCollector:
         began = time.perf_counter()
         inputs = AfterstateBatch.join(
             [
-                self.writers[i].write(self.observation[rows[some]], self.mask[rows[some]], self.most_players)
+                self.encoders[i].write(self.observation[rows[some]], self.mask[rows[some]], self.most_players)
                 for i, some in self._by_config(rows)
             ]
         )

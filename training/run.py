@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.agents.net.checkpoint import save_checkpoint
-from helsinki_env.agents.net.description import COMPONENTS_KEY, environment_id, interface_digests
+from helsinki_env.agents.net.description import COMPONENTS_KEY, interface_digests
 from helsinki_env.agents.net.network import supports_bfloat16
 from helsinki_env.agents.registry import files_digest, make_player
 from helsinki_env.data import Node, UserError, check_same_settings, read_json, shorten
-from helsinki_env.engine.spec import config_to_dict
+from helsinki_env.engine.spec import config_to_dict, spec_of
 from helsinki_env.training.checkpoint_io import (
     Arrays,
     RunState,
@@ -144,7 +144,7 @@ class Training:
         #: Load opponents only once, so that they stay the same if their files change.
         self._opponent = cache(make_player)
         self.best = copy.deepcopy(self.network)
-        self.standing = RunState(part=next(iter(self.learner.parts)))
+        self.run_state = RunState(part=next(iter(self.learner.parts)))
         #: State of the run after its last update, as arguments of `write_state`.
         self._snapshot: tuple[Arrays, dict[str, Any]] | None = None
         if resume:
@@ -157,7 +157,7 @@ class Training:
         return {
             "preset": preset,
             "seed": self.seed,
-            "environment": environment_id(self.preset.game),
+            "environment": spec_of(self.preset.game).environment,
             "bfloat16": self.fast,
             **({"files": self._files} if self._files else {}),
             **interface_digests(self.preset.game, self.network.types, self.network.kind, self.preset.network.ahead),
@@ -176,13 +176,13 @@ class Training:
             raise RunError(f"{self._state}: {problem}; start a new run in another folder (--out)") from None
 
     def _restore(self, arrays: Arrays, description: Node) -> None:
-        self.standing = description["standing"].build(RunState)
+        self.run_state = description["standing"].build(RunState)
         description["standing"]["part"].choice(list(self.learner.parts))
         load_module("best", self.best, arrays)
-        self.learner.pool.past = list(self.standing.past)
+        self.learner.pool.past = list(self.run_state.past)
         for name, part in self.learner.parts.items():
             part.counts = {key: description[name][key].integer(0, _MAX_COUNT) for key in part.counts}
-        self.learner.parts[self.standing.part].restore(arrays)
+        self.learner.parts[self.run_state.part].restore(arrays)
 
     def run(self, report: Callable[[Report], None] | None = None) -> dict[str, Any]:
         """Train until completion or the time limit, evaluate, and return the summary, which is also saved.
@@ -202,7 +202,7 @@ class Training:
                 for folder in (self.folder, self.folder / "past"):
                     remove_leftovers(folder)  # safe, because this process holds the lock
             self._listener = report
-            self._began, self._before = time.monotonic(), self.standing.seconds
+            self._began, self._before = time.monotonic(), self.run_state.seconds
             self._saved = self._began
             if self.group.broadcast(not self._state.exists()):
                 self._save()  # make the run resumable before its first update
@@ -235,12 +235,12 @@ class Training:
     def _run_phases(self, log: TensorBoardWriter | None) -> bool:
         """Run the remaining phases; return whether all of them are complete."""
         names = list(self.learner.parts)
-        for name in names[names.index(self.standing.part) :]:
+        for name in names[names.index(self.run_state.part) :]:
             part, is_self_play = self.learner.parts[name], name == names[-1]
-            if name != self.standing.part:
-                self.standing.part = name
+            if name != self.run_state.part:
+                self.run_state.part = name
                 part.begin()
-            if is_self_play and not self.standing.measured:
+            if is_self_play and not self.run_state.measured:
                 self._evaluate(log)
                 self._save()
             while part.done < 1.0:
@@ -253,7 +253,7 @@ class Training:
                         f"{progress.part}: found losses that are not finite, expected finite ones; start a new run "
                         "with a lower learning_rate"
                     )
-                if is_self_play and part.done * self.preset.evaluation.times >= self.standing.measured:
+                if is_self_play and part.done * self.preset.evaluation.times >= self.run_state.measured:
                     self._evaluate(log)
                     self._save()
                 self._report(progress, log)
@@ -270,7 +270,7 @@ class Training:
 
     def _tell(self, progress: Progress) -> None:
         if self._listener is not None:
-            curve = self.standing.curve
+            curve = self.run_state.curve
             self._listener(Report(self._seconds(), progress, curve[-1] if curve else None))
 
     def _tell_games(self, part: str, done: float) -> None:
@@ -279,10 +279,10 @@ class Training:
 
     def _take_snapshot(self) -> None:
         """Store the current state of the run in memory."""
-        self.standing.seconds = self._seconds()
-        part = self.learner.parts[self.standing.part]
+        self.run_state.seconds = self._seconds()
+        part = self.learner.parts[self.run_state.part]
         counts = {name: part.counts for name, part in self.learner.parts.items()}
-        description = self._identity() | {"standing": asdict(self.standing)} | counts
+        description = self._identity() | {"standing": asdict(self.run_state)} | counts
         self._snapshot = part.state() | module_arrays("best", self.best), description
 
     def _write(self) -> None:
@@ -297,7 +297,7 @@ class Training:
 
     def _evaluate(self, log: TensorBoardWriter | None) -> None:
         """Evaluate the learner, run the promotion test, and add the learner to the past versions."""
-        s, ppo = self.standing, self.learner.ppo
+        s, ppo = self.run_state, self.learner.ppo
         standings, promotion = self.group.broadcast(self._evaluation_results() if self.group.is_main else None)
         if promotion is None or promotion["verdict"] == "better":
             self.best.load_state_dict(self.network.state_dict())
@@ -331,7 +331,7 @@ class Training:
         The promotion test is None in the first evaluation. There is also no test for a best response: its gains between
         evaluations are too small, and it does not play against itself. `_strongest` selects its best network.
         """
-        s, e = self.standing, self.preset.evaluation
+        s, e = self.run_state, self.preset.evaluation
         standings = self._against(
             self.network, e.games, _MATCH_SEED + self.seed, partial(self._tell_games, "evaluation")
         )
@@ -360,16 +360,16 @@ class Training:
             standings = self._against(network, games, _HALVING_SEED + 1000 * self.seed + number)
             return sum(float(standing["times_fair"]) for standing in standings)
 
-        return best_contender(self.standing.measured, games, win_rate, partial(self._tell_games, "sequential halving"))
+        return best_contender(self.run_state.measured, games, win_rate, partial(self._tell_games, "sequential halving"))
 
     def _summary(self, finished: bool) -> dict[str, Any]:
-        if not self.standing.curve:  # stopped before the first evaluation
+        if not self.run_state.curve:  # stopped before the first evaluation
             self.best.load_state_dict(self.network.state_dict())
         if not self.group.is_main:
             return {"finished": finished}
-        if self.preset.against and self.standing.curve:
-            self.standing.best_at = self._strongest()
-            self.best.load_state_dict(self.learner.pool.load(_version_file(self.standing.best_at)).state_dict())
+        if self.preset.against and self.run_state.curve:
+            self.run_state.best_at = self._strongest()
+            self.best.load_state_dict(self.learner.pool.load(_version_file(self.run_state.best_at)).state_dict())
         path = save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
         games, progress = self.preset.evaluation.final_games, partial(self._tell_games, "final evaluation")
         summary = {
@@ -383,9 +383,9 @@ class Training:
 
     def _best(self) -> dict[str, int]:
         """Return the numbers of samples and self-play steps of the best network; empty before any evaluation."""
-        if not (curve := self.standing.curve):
+        if not (curve := self.run_state.curve):
             return {}
-        entry = curve[min(self.standing.best_at, len(curve) - 1)]
+        entry = curve[min(self.run_state.best_at, len(curve) - 1)]
         return {name: entry[name] for name in ("positions", "decisions")}
 
     def describe(self) -> dict[str, Any]:

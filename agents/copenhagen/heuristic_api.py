@@ -17,10 +17,10 @@ from helsinki_env.agents.copenhagen.board_view import VIEW_DTYPE, analyze_board,
 from helsinki_env.agents.copenhagen.decide import select_action
 from helsinki_env.agents.copenhagen.hand import analyze_hand, hand_value, owned_worth
 from helsinki_env.agents.copenhagen.weights import QUICK, Weights
-from helsinki_env.agents.heuristic_api import points_to_probabilities
+from helsinki_env.agents.heuristic_api import final_win_probability, points_to_probabilities
 from helsinki_env.engine.bits import popcount
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.copenhagen.score import rank_of, score
+from helsinki_env.games.copenhagen.score import score
 from helsinki_env.games.copenhagen.state import GAME
 
 
@@ -46,17 +46,6 @@ def expected_points(t, p, w, g, seat, v):
 
 
 @kernel
-def _share_victory(t, g, shares):
-    """Split a shared victory into equal shares of one win (rules, section 4)."""
-    winners = np.int64(0)
-    for seat in range(g.players):
-        winners += rank_of(t, g, seat) == 0
-    for seat in range(g.players):
-        if rank_of(t, g, seat) == 0:
-            shares[seat] = 1.0 / winners
-
-
-@kernel
 def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
     """Write every seat's win probability, float64 (4,); they sum to 1.
 
@@ -66,7 +55,8 @@ def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
     for seat in range(4):
         shares[seat] = 0.0
     if g.done:
-        _share_victory(t, g, shares)
+        for seat in range(players):
+            shares[seat] = final_win_probability(t, g, seat)
         return
     for seat in range(players):
         shares[seat] = expected_points(t, p, weights[seat], g, seat, views[seat])

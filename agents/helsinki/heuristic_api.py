@@ -33,7 +33,7 @@ from helsinki_env.agents.helsinki.cards import hand_value
 from helsinki_env.agents.helsinki.decide import select_action
 from helsinki_env.agents.helsinki.eval_cache import NOWHERE, VIEW_DTYPE, new_views
 from helsinki_env.agents.helsinki.lookahead import select_action_lookahead
-from helsinki_env.agents.helsinki.weights import QUICK, TRIALS, Weights
+from helsinki_env.agents.helsinki.weights import QUICK, SEARCH_WEIGHTS, Weights
 from helsinki_env.agents.heuristic_api import points_to_probabilities
 from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.contract import MAX_SEATS
@@ -136,5 +136,11 @@ for _layout in LAYOUTS:
     heuristic_api.write_win_probabilities.implements(_layout, write_win_probabilities)
 
 HEURISTIC = heuristic_api.Heuristic(
-    Weights(), QUICK, piece_table, new_views, trials=TRIALS, not_tuned=("crosswalk", "apart", "missing"), boards=BOARDS
+    Weights(),
+    QUICK,
+    piece_table,
+    new_views,
+    search_weights=SEARCH_WEIGHTS,
+    not_tuned=("crosswalk", "apart", "missing"),
+    boards=BOARDS,
 )

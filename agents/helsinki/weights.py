@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-__all__ = ["QUICK", "TRIALS", "Weights"]
+__all__ = ["QUICK", "SEARCH_WEIGHTS", "Weights"]
 
 
 @dataclass(frozen=True)
@@ -102,5 +102,5 @@ class Weights:
 QUICK = replace(Weights(), ahead=0.0, far=0.0)
 """Weights for playouts: seven times as fast, without look-ahead and sides out of reach."""
 
-TRIALS = replace(QUICK, missing=1.0)
+SEARCH_WEIGHTS = replace(QUICK, missing=1.0)
 """Weights for search simulations: builds with two missing cards count almost nothing."""

@@ -197,7 +197,8 @@ class LanguageModelPlayer:
                 expected = "expected a completion of an OpenAI-compatible endpoint"
                 raise PlayerError(f"player {self.name}: found an unusable answer: {problem}; {expected}") from None
             found = Completion("", 0, 0)
-        self._in_a_row = 0
+        with self._lock:
+            self._in_a_row = 0
         self._budget.take_tokens(found.tokens)
         tokens = {"prompt_tokens": found.prompt_tokens, "completion_tokens": found.completion_tokens}
         self._count(calls=1, estimated=int(found.estimated), **tokens)
@@ -222,15 +223,14 @@ class LanguageModelPlayer:
 
     def _fail(self, body: dict[str, Any], problem: Exception) -> NoReturn:
         """Record that a request was not answered, and raise SilenceError."""
-        self._in_a_row += 1
+        with self._lock:
+            self._in_a_row += 1
         self._transcript.add(body, "silent")
         raise SilenceError(str(problem)) from None
 
     def _count(self, **counts: int) -> None:
         with self._lock:
-            self._usage = self._usage._replace(
-                **{name: getattr(self._usage, name) + count for name, count in counts.items()}
-            )
+            self._usage = self._usage.add(ModelUsage(**counts))
 
 
 _shared: dict[tuple[Any, ...], Any] = {}

@@ -9,10 +9,12 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from helsinki_env.agents.base import Player, PlayerWrapper
+from helsinki_env.agents.counts import Counts
 from helsinki_env.agents.registry import innermost_name
 from helsinki_env.agents.replaced_actions import ReplacedActions, run_replacement_warnings
 
@@ -23,7 +25,8 @@ BUDGET_FOLDER = "HELSINKI_LLM_BUDGET_FOLDER"
 _PREFIX = "llm:"
 
 
-class ModelUsage(NamedTuple):
+@dataclass(frozen=True)
+class ModelUsage(Counts):
     """Costs of a model.
 
     Attributes:
@@ -43,19 +46,6 @@ class ModelUsage(NamedTuple):
     reused: int = 0
     estimated: int = 0
     actions: int = 0
-
-    def add(self, other: ModelUsage, sign: int = 1) -> ModelUsage:
-        """Return the sum of both, or their difference if `sign` is -1."""
-        return ModelUsage(*(one + sign * more for one, more in zip(self, other, strict=True)))
-
-    def to_dict(self) -> dict[str, int]:
-        """Return the nonzero counts as a dictionary."""
-        return {name: count for name, count in self._asdict().items() if count}
-
-    @classmethod
-    def from_mapping(cls, data: Mapping[str, Any]) -> ModelUsage:
-        """Create an instance from a mapping that may have other keys."""
-        return cls(**{name: data[name] for name in cls._fields if name in data})
 
     def report(self, player: str, counts: ReplacedActions) -> str:
         """Return one line with the costs of a player and its replaced and forfeited actions.

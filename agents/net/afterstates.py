@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.base import Int8Array, Int64Array
-from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, final_win_probability, select_action
 from helsinki_env.agents.net.features import (
     FeatureOffsets,
     apply_and_track_reveals,
@@ -27,12 +27,7 @@ from helsinki_env.agents.net.features import (
     write_features,
 )
 from helsinki_env.agents.rows import validate_inputs
-from helsinki_env.agents.search.workspace import (
-    WorkspacePool,
-    determinize_trial,
-    final_win_probability,
-    reset_views,
-)
+from helsinki_env.agents.search.workspace import WorkspacePool, determinize_trial, reset_views
 from helsinki_env.engine.arrays import integer_array
 from helsinki_env.engine.contract import MAX_SEATS, apply_action
 from helsinki_env.engine.determinization import states_from_observations

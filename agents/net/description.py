@@ -38,7 +38,6 @@ __all__ = [
     "arrays_digest",
     "check_description",
     "check_exists",
-    "environment_id",
     "interface_digests",
     "measured_components",
     "network_description",
@@ -93,18 +92,12 @@ def uses_lookahead(description: Mapping[str, Any]) -> bool:
     return isinstance(network, Mapping) and network.get("ahead") is True
 
 
-def environment_id(config: Any) -> str:
-    """Return the versioned environment name of a configuration's game."""
-    spec = spec_of(config)
-    return f"{spec.name}_v{spec.version}"
-
-
 def network_description(config: Any, more: dict[str, Any], kind: str = AFTERSTATE_KIND) -> str:
     """Return a network's description as JSON: the environment of `config` and the entries of `more`."""
     types = game_features(config).types(config)
     content = {
         "format": FORMAT,
-        "environment": environment_id(config),
+        "environment": spec_of(config).environment,
         "types": types,
         **({} if kind == AFTERSTATE_KIND else {"kind": kind}),
         **interface_digests(config, types, kind, uses_lookahead(more)),
@@ -145,7 +138,7 @@ def check_description(path: Path, content: Mapping[str, Any]) -> None:
     config = (spec_by_name(named) if named in game_names() else default_spec()).config()
     expected = {
         "format": FORMAT,
-        "environment": environment_id(config),
+        "environment": spec_of(config).environment,
         **interface_digests(config, content["types"], content.get("kind", AFTERSTATE_KIND), uses_lookahead(content)),
     }
     for key, value in expected.items():

@@ -166,10 +166,10 @@ def _model(network: Network, description: dict[str, Any]) -> onnx.ModelProto:
     assert program is not None
     model = program.model_proto
     _forget_origin(model)
-    assessor = TorchModel(network)
+    pytorch = TorchModel(network)
     entries = {
         DESCRIPTION_KEY: json.dumps(description),
-        PREFERENCE_KEY: json.dumps({"sharpness": assessor.sharpness, "group": assessor.group.tolist()}),
+        PREFERENCE_KEY: json.dumps({"sharpness": pytorch.sharpness, "group": pytorch.group.tolist()}),
     }
     onnx.helper.set_model_props(model, entries)
     onnx.checker.check_model(model, full_check=True)

@@ -21,8 +21,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +34,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.layout import ObservationLayout
 from helsinki_env.engine.overloads import OverloadedKernel
 from helsinki_env.engine.spec import spec_by_name, spec_of
+from helsinki_env.utils.modules import import_if_exists
 
 apply_and_track_reveals = OverloadedKernel("apply_and_track_reveals")
 write_features = OverloadedKernel("write_features")
@@ -98,9 +97,10 @@ class GameFeatures:
 def game_features(config: Any) -> GameFeatures:
     """Return the features of a configuration's game; raise NoFeaturesError if it has none."""
     game = spec_of(config).name
-    if find_spec(f"helsinki_env.agents.{game}") is None or find_spec(f"helsinki_env.agents.{game}.features") is None:
+    module = import_if_exists(f"helsinki_env.agents.{game}.features")
+    if module is None:
         raise NoFeaturesError(f"game {game}: found no network features, expected FEATURES in agents/{game}/features.py")
-    features: GameFeatures = import_module(f"helsinki_env.agents.{game}.features").FEATURES
+    features: GameFeatures = module.FEATURES
     return features
 
 

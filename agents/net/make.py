@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.agents.net.description import CheckpointError, environment_id, warn_unmeasured
+from helsinki_env.agents.net.description import CheckpointError, warn_unmeasured
 from helsinki_env.agents.net.features import game_features
 from helsinki_env.agents.net.player import InferenceModel, NetPlayer
 from helsinki_env.agents.net.search import NetSearchPlayer
@@ -58,7 +58,7 @@ def make_net_player(argument: str, config: Any) -> NetPlayer:
     is used. Raise CheckpointError if the network does not exist or does not fit the game configuration.
     """
     name = f"net:{argument}" if argument else "net"
-    return NetPlayer(_assessor(name, argument, config, fast=False), config, name)
+    return NetPlayer(_load_model(name, argument, config, fast=False), config, name)
 
 
 def make_net_search_player(argument: str, config: Any) -> NetSearchPlayer:
@@ -67,15 +67,15 @@ def make_net_search_player(argument: str, config: Any) -> NetSearchPlayer:
     Raise the same errors as `make_net_player`.
     """
     budget, _, path = argument.partition(":")
-    trials = parse_simulations(budget)
-    if trials is None:
+    simulations = parse_simulations(budget)
+    if simulations is None:
         raise CheckpointError(
             f"player {short_repr('net+search:' + argument)}: expected the number of simulations, "
             f"from 1 to {MAX_SIMULATIONS:,}, optionally with a network, "
             "such as net+search:100 or net+search:100:runs/quick"
         )
     name = f"net+search:{argument}"
-    return NetSearchPlayer(trials, _assessor(name, path, config, fast=True), config, name)
+    return NetSearchPlayer(simulations, _load_model(name, path, config, fast=True), config, name)
 
 
 def network_path(argument: str, config: Any = None) -> Path:
@@ -91,19 +91,19 @@ def network_path(argument: str, config: Any = None) -> Path:
     return path / "best.safetensors" if os.path.isdir(path) else path  # Path.is_dir raises OSError for long names
 
 
-def _assessor(player: str, argument: str, config: Any, fast: bool) -> InferenceModel:
+def _load_model(player: str, argument: str, config: Any, fast: bool) -> InferenceModel:
     path = network_path(argument, config)
-    assessor, description = _load(path, fast)
+    model, description = _load(path, fast)
     check_network_game(path, description, config)
     warn_unmeasured(player, path, description, config)
-    return assessor
+    return model
 
 
 def check_network_game(path: Path, description: dict[str, Any], config: Any) -> None:
     """Check that a network fits a configuration's game; raise CheckpointError if not."""
-    if description["environment"] != environment_id(config):
+    if description["environment"] != spec_of(config).environment:
         raise CheckpointError(
-            f"{path}: found a network for {description['environment']}, expected one for {environment_id(config)}"
+            f"{path}: found a network for {description['environment']}, expected one for {spec_of(config).environment}"
         )
     if description["types"] != (types := game_features(config).types(config)):
         raise CheckpointError(

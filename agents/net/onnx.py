@@ -44,8 +44,6 @@ class OnnxModel(BatchedModel):
 
     Args:
         path: path of the file.
-        threads: number of CPU threads per call. With one thread, results are identical on all machines with the same
-            type of CPU.
         content: content of the file, if it has already been read or has not been written yet.
 
     Attributes:
@@ -55,12 +53,12 @@ class OnnxModel(BatchedModel):
         CheckpointError: if the file is missing, damaged, modified, invalid, or for a different environment.
     """
 
-    def __init__(self, path: str | Path, threads: int = 1, content: bytes | None = None) -> None:
+    def __init__(self, path: str | Path, content: bytes | None = None) -> None:
         path = Path(path)
         if content is None:
             check_exists(path, "export a checkpoint with 'helsinki export CHECKPOINT --out model.onnx'")
             content = path.read_bytes()
-        self._session = _open(path, content, threads)
+        self._session = _open(path, content)
         entries = _entries(path, self._session)
         description = parse_description(path, entries.get(DESCRIPTION_KEY), "an ONNX model")
         if _DIGEST_KEY in entries and prepend_digest(content[_DIGEST_BYTES:]) != content:
@@ -81,8 +79,8 @@ class OnnxModel(BatchedModel):
 
 def load_onnx(path: str | Path) -> tuple[OnnxModel, dict[str, Any]]:
     """Load an exported network and its description; raise the same errors as `OnnxModel`."""
-    assessor = OnnxModel(path)
-    return assessor, assessor.description
+    model = OnnxModel(path)
+    return model, model.description
 
 
 def prepend_digest(model: bytes) -> bytes:
@@ -95,9 +93,11 @@ def prepend_digest(model: bytes) -> bytes:
 _DIGEST_BYTES = len(prepend_digest(b""))
 
 
-def _open(path: Path, content: bytes, threads: int) -> Any:
+def _open(path: Path, content: bytes) -> Any:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.intra_op_num_threads = options.inter_op_num_threads = (
+        1  # same results on machines with the same type of CPU
+    )
     options.use_deterministic_compute = True
     options.log_severity_level = 4  # the exception states the reason
     try:

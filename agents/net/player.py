@@ -140,7 +140,7 @@ class BatchedModel:
 
 
 @default_errstate
-def choice_log_probs(inputs: AfterstateBatch, output: NumpyOutput, assessor: InferenceModel) -> FloatArray:
+def choice_log_probs(inputs: AfterstateBatch, output: NumpyOutput, model: InferenceModel) -> FloatArray:
     """Return the log-probability of every action, float64 (C,); see `Network.log_probs`."""
     logits = output.win_logits.astype(np.float64)
     others = logits[:, 1:]
@@ -150,8 +150,8 @@ def choice_log_probs(inputs: AfterstateBatch, output: NumpyOutput, assessor: Inf
     share = np.clip(inputs.ended[ended], 1e-3, 1 - 1e-3)
     merit[ended] = np.log(share / (1 - share))
     merit = np.clip(merit, -SURE, SURE)
-    group = assessor.group[inputs.action]
-    score = assessor.sharpness * merit[inputs.position] + output.liking[inputs.position, group]
+    group = model.group[inputs.action]
+    score = model.sharpness * merit[inputs.position] + output.liking[inputs.position, group]
     score += output.trust[inputs.position, group] * inputs.advice
     starts, counts = inputs.first[:-1], np.diff(inputs.first)
     score -= np.repeat(np.maximum.reduceat(score, starts), counts)
@@ -163,20 +163,20 @@ class NetPlayer:
     """Player that takes the preferred action of a network.
 
     Args:
-        assessor: the network, ready for inference.
+        model: the network, ready for inference.
         config: game configuration; only its component file is used.
         name: display name.
         sample: whether to sample an action from the policy instead of taking the preferred one, using the random key of
             the row.
     """
 
-    def __init__(self, assessor: InferenceModel, config: Any = None, name: str = "net", sample: bool = False) -> None:
-        self.assessor, self.name, self.sample = assessor, name, sample
-        self.writer = AfterstateEncoder(config, ahead=assessor.ahead)
+    def __init__(self, model: InferenceModel, config: Any = None, name: str = "net", sample: bool = False) -> None:
+        self.model, self.name, self.sample = model, name, sample
+        self.encoder = AfterstateEncoder(config, ahead=model.ahead)
 
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        observation, action_mask, keys = validate_arrays(self.writer.config, observation, action_mask, keys)
+        observation, action_mask, keys = validate_arrays(self.encoder.config, observation, action_mask, keys)
         actions, open_rows = forced_and_open(action_mask)
         if len(open_rows):
             inputs, log_probs = self.policy(observation[open_rows], action_mask[open_rows])
@@ -188,27 +188,27 @@ class NetPlayer:
 
     def policy(self, observation: Int8Array, mask: Int8Array) -> tuple[AfterstateBatch, FloatArray]:
         """Return the network inputs for the given rows and the log-probability of each action, float64 (C,)."""
-        inputs = self.writer.write(observation, mask)
-        return inputs, choice_log_probs(inputs, self.assessor(inputs.seats, inputs.table), self.assessor)
+        inputs = self.encoder.write(observation, mask)
+        return inputs, choice_log_probs(inputs, self.model(inputs.seats, inputs.table), self.model)
 
     def evaluate_actions(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, also: Int64Array | None = None
     ) -> list[Evaluation]:
         """Return an evaluation for each row; see `helsinki_env.agents.evaluation.evaluate_actions`."""
-        observation, action_mask, keys = validate_arrays(self.writer.config, observation, action_mask, keys)
+        observation, action_mask, keys = validate_arrays(self.encoder.config, observation, action_mask, keys)
         also = validate_extra_actions(also, action_mask)
         inputs, log_probs = self.policy(observation, action_mask)
-        shares = win_probabilities_after(self.writer, self.assessor, inputs, observation)
+        shares = win_probabilities_after(self.encoder, self.model, inputs, observation)
         if also is not None:
             at = choice_index(inputs, np.arange(len(inputs)), also)
             missing = np.flatnonzero(np.isnan(shares[at, 0]))
             only = np.zeros_like(action_mask[missing])
             only[np.arange(len(missing)), also[missing]] = 1
             if len(missing):  # in rare cases, the heuristic completes the turn differently than after other actions
-                alone = self.writer.write(observation[missing], only)
-                shares[at[missing]] = win_probabilities_after(self.writer, self.assessor, alone, observation[missing])
+                alone = self.encoder.write(observation[missing], only)
+                shares[at[missing]] = win_probabilities_after(self.encoder, self.model, alone, observation[missing])
         best = inputs.action[best_choices(inputs, log_probs)].astype(np.int64)
-        return make_evaluations(self.writer, inputs, observation, log_probs, shares, best)
+        return make_evaluations(self.encoder, inputs, observation, log_probs, shares, best)
 
 
 def best_choices(inputs: AfterstateBatch, values: npt.NDArray[np.floating]) -> Int64Array:
@@ -235,15 +235,15 @@ def _sample(inputs: AfterstateBatch, log_probs: FloatArray, keys: KeyArray) -> I
 
 
 def win_probabilities_after(
-    writer: AfterstateEncoder, assessor: InferenceModel, inputs: AfterstateBatch, observation: Int8Array
+    encoder: AfterstateEncoder, model: InferenceModel, inputs: AfterstateBatch, observation: Int8Array
 ) -> FloatArray:
     """Return every seat's win probability after each action, viewer first, float64 (C, 4); NaN if not evaluated."""
-    wins = assessor(inputs.seats, inputs.table).wins.astype(np.float64)
+    wins = model(inputs.seats, inputs.table).wins.astype(np.float64)
     evaluated = evaluated_choices(inputs)
     shares = np.where(evaluated[:, None], wins[inputs.position], np.nan)
     over = np.flatnonzero(evaluated & (inputs.ended[inputs.position] >= 0))
     if len(over):
-        shares[over] = writer.ends(observation[inputs.row[over]], inputs.action[over].astype(np.int64))
+        shares[over] = encoder.ends(observation[inputs.row[over]], inputs.action[over].astype(np.int64))
     return shares
 
 
@@ -261,7 +261,7 @@ def choice_index(inputs: AfterstateBatch, rows: Int64Array, actions: Int64Array)
 
 @default_errstate
 def make_evaluations(
-    writer: AfterstateEncoder,
+    encoder: AfterstateEncoder,
     inputs: AfterstateBatch,
     observation: Int8Array,
     log_probs: FloatArray,
@@ -273,7 +273,7 @@ def make_evaluations(
     `log_probs`, float64 (C,): log-probabilities of the actions. `shares`, float64 (C, 4): `win_probabilities_after`.
     `best`, int64 (B,): the action that the player would take in each row.
     """
-    games = states_from_observations(writer.config, observation)
+    games = states_from_observations(encoder.config, observation)
     evaluations = []
     for b, (first, end) in enumerate(zip(inputs.first[:-1], inputs.first[1:], strict=True)):
         seat, players = int(games["seat"][b]), int(games["players"][b])

@@ -82,7 +82,7 @@ class NetSearchPlayer:
 
     Args:
         budget: number of simulations per action, at least 1.
-        assessor: the network.
+        model: the network.
         config: game configuration; only its component file is used.
         name: display name.
         settings: search settings.
@@ -94,7 +94,7 @@ class NetSearchPlayer:
     def __init__(
         self,
         budget: int,
-        assessor: InferenceModel,
+        model: InferenceModel,
         config: Any = None,
         name: str = "",
         settings: NetSearchSettings | None = None,
@@ -102,7 +102,7 @@ class NetSearchPlayer:
         self.budget, self.settings = Node(budget, UserError, "budget").integer(1), settings or NetSearchSettings()
         self.name = name or f"net+search:{self.budget}"
         self.config = config or default_config()
-        self.net = NetPlayer(assessor, self.config)
+        self.net = NetPlayer(model, self.config)
 
     @default_errstate
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
@@ -131,7 +131,7 @@ class NetSearchPlayer:
 
         When chances are nearly even, the logit has a slope of 4, which the policy multiplies by its sharpness.
         """
-        return 4.0 * self.net.assessor.sharpness
+        return 4.0 * self.net.model.sharpness
 
     @default_errstate
     def search_choices(
@@ -177,7 +177,7 @@ class NetSearchPlayer:
                 ones = np.ones(len(rows), np.int64)
                 sums = self._simulate(games[rows], wanted[rows, None], ones, deals[rows], keys[rows])
                 shares[at[rows]] = sums[:, 0] / deals[rows, None]
-        return make_evaluations(self.net.writer, inputs, observation, log_probs, shares, best)
+        return make_evaluations(self.net.encoder, inputs, observation, log_probs, shares, best)
 
     @default_errstate
     def simulate_actions(
@@ -249,11 +249,11 @@ class NetSearchPlayer:
 
         Return the sums of the win probabilities after each action, the searching seat first, float64 (B, m, 4).
         """
-        offsets, simulations = feature_offsets(self.config, self.net.assessor.ahead), deals * counts
+        offsets, simulations = feature_offsets(self.config, self.net.model.ahead), deals * counts
         out = Afterstates.of(int(simulations.sum()), int(games["players"].max()), offsets)
         plan = Simulations(keys, GOLDEN, deals, counts, arms, self.settings.turns)
         simulate_games(new_workspace(self.config), games, Choices.none(self.config), plan, offsets, out)
-        wins = np.where(out.shares[:, :1] >= 0, out.shares, self.net.assessor(out.seats, out.table).wins)
+        wins = np.where(out.shares[:, :1] >= 0, out.shares, self.net.model(out.seats, out.table).wins)
         game = np.repeat(np.arange(len(games)), simulations)
         number = np.arange(len(game)) - np.repeat(np.cumsum(simulations) - simulations, simulations)  # within the game
         sums = np.zeros((*arms.shape, MAX_SEATS))

@@ -208,7 +208,7 @@ def hello(config: Any, seconds: float) -> dict[str, Any]:
         "type": "hello",
         "protocol": PROTOCOL,
         "game": spec.name,
-        "environment": f"{spec.name}_v{spec.version}",
+        "environment": spec.environment,
         "players": config.num_players,
         "components": config.components,
         "decisions": spec.num_actions(config),

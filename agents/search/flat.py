@@ -13,13 +13,8 @@ import math
 
 import numpy as np
 
-from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action, view_index
-from helsinki_env.agents.search.workspace import (
-    determinize_trial,
-    final_win_probability,
-    playout_and_evaluate,
-    reset_views,
-)
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, final_win_probability, select_action, view_index
+from helsinki_env.agents.search.workspace import determinize_trial, playout_and_evaluate, reset_views
 from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import GOLDEN

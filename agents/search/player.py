@@ -47,7 +47,7 @@ class _Searcher:
         self.budget = Node(budget, UserError, "budget").integer(1)
         self.name = f"{self._kind}:{self.budget}"
         self.config, self.settings = config or default_config(), settings
-        self.weights = weights or heuristic_of(self.config).trials
+        self.weights = weights or heuristic_of(self.config).search_weights
         self._workspaces = WorkspacePool(self.config, self.weights, settings)
 
 

@@ -20,7 +20,7 @@ from helsinki_env.agents.heuristic_api import (
     weights_record,
     write_win_probabilities,
 )
-from helsinki_env.engine.contract import MAX_SEATS, apply_action, determinize_state, rank_of
+from helsinki_env.engine.contract import MAX_SEATS, apply_action, determinize_state
 from helsinki_env.engine.determinization import DeterminizationError, new_scratch
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
@@ -120,15 +120,6 @@ def determinize_trial(ws, g, key):
         raise DeterminizationError(
             "found no deal that fits what the seat to move knows; can this position occur in a game?"
         )
-
-
-@kernel
-def final_win_probability(t, g, seat):
-    """Return a seat's win probability at the end of a game; winners share it equally."""
-    first = 0
-    for other in range(g.players):
-        first += rank_of(t, g, other) == 0
-    return 1.0 / first if rank_of(t, g, seat) == 0 else 0.0
 
 
 @kernel

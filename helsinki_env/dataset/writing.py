@@ -134,7 +134,7 @@ def write_dataset(
         "format": _FORMAT,
         "command": command,
         "versions": {"helsinki-env": helsinki_env.__version__, "numpy": np.__version__, "pyarrow": pa.__version__},
-        "environment": f"{spec.name}_v{spec.version}",
+        "environment": spec.environment,
         "config": source.config.to_dict(),
         "config_digest": source.config.digest,
         **source.facts,

@@ -243,6 +243,11 @@ class GameSpec:
         return self.name == _games().DEFAULT
 
     @property
+    def environment(self) -> str:
+        """The name of the game's environment with its version, such as helsinki_v1."""
+        return f"{self.name}_v{self.version}"
+
+    @property
     def game(self) -> type[BoardGame]:
         """The class of single games."""
         from helsinki_env.engine.game import game_class

@@ -158,7 +158,7 @@ _NO_GLOBAL_STATE = "found global_state=False, expected True; make the environmen
 def metadata_of(spec: GameSpec) -> dict[str, Any]:
     """Return the PettingZoo metadata for the environment of a game."""
     return {
-        "name": f"{spec.name}_v{spec.version}",
+        "name": spec.environment,
         "render_modes": render_modes(spec),
         "render_fps": 2,
         "is_parallelizable": False,

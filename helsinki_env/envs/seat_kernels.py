@@ -154,7 +154,7 @@ def _play_random(t, g, seating, how, legal):
 
 
 @kernel
-def _punish(t, g, seating, how, report):
+def _penalize(t, g, seating, how, report):
     """End the game after an illegal action of the learner: it gets the penalty, and the others share the opposite."""
     seating.over = True
     fill_report(t, g, how.reward, report)
@@ -176,7 +176,7 @@ def _decide(t, g, seating, how, action, legal, early, report):
     elif action >= 0 and action < len(legal) and legal[action]:
         apply_action(t, g, action)
     elif action != NO_ACTION:
-        _punish(t, g, seating, how, report)
+        _penalize(t, g, seating, how, report)
         return
     _play_random(t, g, seating, how, legal)
     if g.done and not early:

@@ -70,11 +70,6 @@ class _Recorder(PlayerWrapper):
         self.seconds: list[float] = []
         self.changed: list[str] = []
 
-    @property
-    def replaced_actions(self) -> ReplacedActions:
-        """Numbers of replaced actions reported by the player."""
-        return replaced_actions_of(self.player)
-
     def act(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None
     ) -> Int64Array:
@@ -152,8 +147,8 @@ def check_player(
         CheckResult("finishes games in every seat and matchup", not problem, problem or f"{games} games: {names}"),
         CheckResult(
             "takes legal actions only",
-            None if not times else not any(replaced),
-            f"{len(times):,} actions" + (f"; replaced: {replaced.summary}" if any(replaced) else ""),
+            None if not times else not replaced,
+            f"{len(times):,} actions" + (f"; replaced: {replaced.summary}" if replaced else ""),
         ),
     ]
     if problem:

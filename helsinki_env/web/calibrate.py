@@ -22,6 +22,7 @@ from helsinki_env.agents.registry import files_digest
 from helsinki_env.data import digest_of
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.evaluation.match import play_match
+from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.web.levels import ELO, MIXTURES, ZERO, level, level_name
 
@@ -44,9 +45,7 @@ def block_wins(game: str, lower: int, block: int, games: int) -> list[float]:
     config = spec_by_name(game).config(num_players=2)
     players = [level(str(number), config) for number in (lower, lower + 1)]
     results = play_match(players, config, games=games, seed=_SEED + 1000 * lower + block)
-    wins = np.where(results.places.min(axis=1, keepdims=True) == results.places, 1.0, 0.0)
-    wins /= wins.sum(axis=1, keepdims=True)
-    own = (wins * (results.seating == 1)).sum(axis=1)
+    own = (fractional_wins(results.places) * (results.seating == 1)).sum(axis=1)
     return [float(one) for one in own.reshape(-1, 2).sum(axis=1)]
 
 

@@ -15,7 +15,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from helsinki_env.agents.net.description import AFTERSTATE_KIND, DESCRIPTION_KEY, PLAIN_KIND, environment_id
+from helsinki_env.agents.net.description import AFTERSTATE_KIND, DESCRIPTION_KEY, PLAIN_KIND
 from helsinki_env.agents.registry import ENTRY_POINT_GROUP
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.spec import GameSpec
@@ -56,7 +56,7 @@ class OwnPlayers:
         for path, name in zip(paths, names, strict=True):
             with suppress(OSError, ValueError):  # deleted in the meantime, or not a network
                 environment, _, digest = _read(path)
-                if environment == environment_id(spec.config()) and re.fullmatch(_NAME, name):
+                if environment == spec.environment and re.fullmatch(_NAME, name):
                     label = name if names.count(name) == 1 else str(path.relative_to(self._folder))
                     found.append(OwnPlayer(f"{CHECKPOINT}{name}@{digest}", label))
         return found

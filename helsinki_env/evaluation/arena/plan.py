@@ -27,7 +27,6 @@ import helsinki_env
 from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node, UserError, choices_text, digest_of, read_yaml, short_repr, with_digest
 from helsinki_env.engine.spec import (
-    GameSpec,
     config_from_dict,
     config_from_yaml,
     config_to_dict,
@@ -275,7 +274,7 @@ class Plan:
         remedy = "use the version that played the run, or choose another folder"
         if data["arena"].value != _FORMAT:
             data["arena"].fail(repr(_FORMAT), remedy)
-        known = {name: _environment(spec_by_name(name)) for name in game_names()}
+        known = {name: spec_by_name(name).environment for name in game_names()}
         for name in data["environment"].text("the names of environments").split(", "):
             if name not in known.values():
                 current = known.get(name.rpartition("_v")[0])
@@ -291,13 +290,9 @@ class Plan:
         return cls(data["seed"].integer(0), tables, chunk_games, package)
 
 
-def _environment(spec: GameSpec) -> str:
-    return f"{spec.name}_v{spec.version}"
-
-
 def environment_versions(tables: Iterable[MatchupPlan]) -> str:
     """Return the names and versions of the environments that matchups use."""
-    return ", ".join(sorted({_environment(spec_of(table.config)) for table in tables}))
+    return ", ".join(sorted({spec_of(table.config).environment for table in tables}))
 
 
 def without_game_counts(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -161,8 +161,8 @@ def _read_time(entry: Node, player: int) -> ThinkingTime:
         player=player,
         seconds=entry["seconds"].number(0),
         decisions=entry["decisions"].integer(0),
-        replaced_actions=ReplacedActions(*(entry.get(kind, 0).integer(0) for kind in ReplacedActions._fields)),
-        usage=ModelUsage(*(entry.get(name, 0).integer(0) for name in ModelUsage._fields)),
+        replaced_actions=ReplacedActions.read(entry),
+        usage=ModelUsage.read(entry),
     )
 
 
@@ -453,15 +453,14 @@ class RunFolder:
                     entry[name].text()
                 _read_time(entry, 0)
             return [dict(entry.value) for entry in entries]
-        sums: dict[tuple[int, int], ThinkingTime] = {}
+        by_table: dict[int, list[ThinkingTime]] = {}
         for number, times in known:
-            for time in times:
-                key = number, time.player
-                sums[key] = sums[key].add(time) if key in sums else time
+            by_table.setdefault(number, []).extend(times)
         tables = self.plan.tables
         return [
-            {"table": tables[table].name, "player": tables[table].players[player], **time.to_dict()}
-            for (table, player), time in sorted(sums.items())
+            {"table": tables[number].name, "player": tables[number].players[time.player], **time.to_dict()}
+            for number, times in sorted(by_table.items())
+            for time in _sum_by_player(times)
         ]
 
 

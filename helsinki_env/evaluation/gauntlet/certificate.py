@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from math import prod
 from pathlib import Path
@@ -128,7 +128,7 @@ def _measured(folder: RunFolder) -> dict[str, Any]:
     return {
         "decisions": decisions,
         "seconds_per_decision": float(f"{seconds / max(1, decisions):.3g}"),
-        **reduce(ReplacedActions.add, map(ReplacedActions.from_mapping, times), ReplacedActions())._asdict(),
+        **asdict(reduce(ReplacedActions.add, map(ReplacedActions.from_mapping, times), ReplacedActions())),
         **reduce(ModelUsage.add, map(ModelUsage.from_mapping, times), ModelUsage()).to_dict(),
     }
 
@@ -363,10 +363,9 @@ def check_certificate(data: Node, expected: Mapping[str, Any], remedy: str) -> N
             data["certified"][key].fail(repr(value), remedy)
     measured = data["measured"].mapping()
     measured["seconds_per_decision"].number(0.0)
-    for kind in ReplacedActions._fields:
+    for kind in asdict(ReplacedActions()):
         measured[kind].integer(0)
-    for name in ModelUsage._fields:
-        measured.get(name, 0).integer(0)
+    ModelUsage.read(measured)
 
 
 def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, Any], ...]:

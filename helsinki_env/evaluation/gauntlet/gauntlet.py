@@ -143,7 +143,7 @@ class Gauntlet:
         )
 
     @property
-    def games(self) -> dict[str, str]:
+    def config_digests(self) -> dict[str, str]:
         """Digest of the game configuration, including its component file, by matchup name."""
         played = iter(self.reference.tables)
         return {table.name: [next(played).config.digest for _ in table.reference][-1] for table in self.tables}
@@ -229,11 +229,11 @@ class ReferenceRatings:
                 f"{gauntlet.path}"
             )
         data = read_json(path, GauntletError).verify_digest("the ratings of a gauntlet's opponents")
-        environment = environment_versions(gauntlet.reference.tables)
+        environment, digests = environment_versions(gauntlet.reference.tables), gauntlet.config_digests
         for entry, expected, source in (
             (data["gauntlet"], gauntlet.digest, f"that of {gauntlet.path}"),
             (data["environment"], environment, "that of this version"),
-            *((data["tables"][name]["game"], game, "that of this version") for name, game in gauntlet.games.items()),
+            *((data["tables"][name]["game"], game, "that of this version") for name, game in digests.items()),
         ):
             if entry.value != expected:
                 remedy = f"measure them again: helsinki evaluate reference --gauntlet {gauntlet.path}"
@@ -277,7 +277,7 @@ def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> d
         rated = rate(_joined(table.name, [next(played) for _ in table.reference]), reference=gauntlet.zero)
         games += rated.games
         tables[table.name] = {
-            "game": gauntlet.games[table.name],
+            "game": gauntlet.config_digests[table.name],
             "games": rated.games,
             "decks": rated.deals,
             "players": {

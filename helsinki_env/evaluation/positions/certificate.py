@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ class Answers:
     @property
     def counts(self) -> dict[str, int]:
         """The numbers of replaced actions, and those of `usage` that are not zero."""
-        return {**self.replaced._asdict(), **self.usage.to_dict()}
+        return {**asdict(self.replaced), **self.usage.to_dict()}
 
 
 class _Asker:
@@ -166,8 +166,7 @@ def _load(path: Path, about: Mapping[str, Any]) -> Answers:
         return Answers([])
     data = read_stored_settings(path, PositionsError)
     check_same_settings(path, about, {key: data[key].value for key in about}, PositionsError)
-    replaced = ReplacedActions(*(data.get(kind, 0).integer(0) for kind in ReplacedActions._fields))
-    usage = ModelUsage(*(data.get(name, 0).integer(0) for name in ModelUsage._fields))
+    replaced, usage = ReplacedActions.read(data), ModelUsage.read(data)
     return Answers(_actions(data["answers"]), float(data["seconds"].number(0)), replaced, usage)
 
 

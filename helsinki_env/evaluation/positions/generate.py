@@ -72,7 +72,7 @@ class SuitePlan:
     seed: int = 0
 
     @property
-    def games(self) -> Plan:
+    def tournament(self) -> Plan:
         """The tournament from which the positions are chosen."""
         tables = []
         for table in self.gauntlet.tables:
@@ -83,7 +83,7 @@ class SuitePlan:
             tables.append({**table.played, "name": table.name, "lineups": lineups, "games": blocks * seats})
         return plan_from_dict({"seed": self.seed, "chunk": 60, "tables": tables})
 
-    def places(self, plan: Plan) -> dict[tuple[int, int, int], int]:
+    def position_numbers(self, plan: Plan) -> dict[tuple[int, int, int], int]:
         """Map (matchup, line-up, game) of each game used to the index of the position taken from it."""
         found = {}
         for i in range(self.positions):
@@ -101,11 +101,11 @@ class SuitePlan:
     @property
     def basis(self) -> dict[str, Any]:
         """All data on which the values of positions depend."""
-        table = self.games.tables[0]
+        table = self.tournament.tables[0]
         return {
             "package": helsinki_env.__version__,
             "played": digest_of([{"name": one.name, **one.played} for one in self.gauntlet.tables]),
-            "environment": environment_versions(self.games.tables),
+            "environment": environment_versions(self.tournament.tables),
             "seed": self.seed,
             "determinizations": self.deals * _BATCHES,
             "players": list(GRADED),
@@ -125,7 +125,7 @@ def value_positions(
 
     `resumed` is called once with the number of saved positions, and `progress` with 1 after each new position.
     """
-    values, basis, games = folder / _VALUES, digest_of(plan.basis), plan.games
+    values, basis, games = folder / _VALUES, digest_of(plan.basis), plan.tournament
     if values.exists():
         remove_leftovers(values)
     jobs = [job for job in _jobs(plan, games, folder) if _saved(values, job.number, basis) is None]
@@ -167,10 +167,10 @@ class _Job:
 
 def _jobs(plan: SuitePlan, games: Plan, folder: Path) -> list[_Job]:
     """Return the jobs for all positions, in order of their numbers."""
-    places, jobs = plan.places(games), []
+    numbers, jobs = plan.position_numbers(games), []
     for unit, played in RunFolder.open(folder / "games").games(whole=True):
         for i, record in enumerate(records_of(games, [(unit, played)])):
-            number = places.get((unit.table, unit.lineup, int(played.schedule.game[i])))
+            number = numbers.get((unit.table, unit.lineup, int(played.schedule.game[i])))
             if number is not None:
                 config = games.tables[unit.table].config
                 jobs.append(_Job(number, unit.table, config, record.to_json(), plan.seed, plan.deals))
@@ -257,7 +257,7 @@ def write_suite(plan: SuitePlan, folder: Path, path: Path, command: str) -> None
         if entry is None:
             raise PositionsError(f"{folder}: found no position {number}, expected all; run the same command again")
         entries.append(entry)
-    tables = plan.games.tables
+    tables = plan.tournament.tables
     matchups = [
         {"name": table.name, "game": spec_of(table.config).name, "config": table.config.to_dict()} for table in tables
     ]
