@@ -60,6 +60,7 @@ __all__ = [
     "init_streams",
     "next_keys",
     "seat_key",
+    "uniforms",
 ]
 
 _PACKAGE = Path(helsinki_env.__file__).parent
@@ -190,6 +191,11 @@ class PlayerWrapper:
         """
         found = call_player(self.player, observation, action_mask.copy(), keys.copy(), histories)
         return checked_actions(self.name, found, len(action_mask)).astype(np.int64)
+
+
+def uniforms(keys: KeyArray) -> FloatArray:
+    """Convert random keys to uniform random numbers from 0 to 1, float64 (B,)."""
+    return (keys >> np.uint64(11)).astype(np.float64) / 2.0**53
 
 
 def _mix(keys: KeyArray) -> KeyArray:

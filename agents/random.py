@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, PlayerWrapper, next_keys
+from helsinki_env.agents.base import (
+    Histories,
+    Int8Array,
+    Int64Array,
+    KeyArray,
+    Player,
+    PlayerWrapper,
+    next_keys,
+    uniforms,
+)
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.data import short_repr
 from helsinki_env.engine.arrays import action_masks, key_array
@@ -55,7 +64,7 @@ class EpsilonPlayer(PlayerWrapper):
         keys = key_array("keys", keys, len(action_mask))
         streams = keys ^ _SALT  # more random numbers, independent of those of the other player
         actions = self.wrapped_actions(observation, action_mask, keys, histories)
-        part = (next_keys(streams) >> np.uint64(11)).astype(np.float64) / 2.0**53
+        part = uniforms(next_keys(streams))
         drawn = np.flatnonzero(part < self.epsilon)
         if len(drawn):
             actions[drawn] = sample_actions(action_mask[drawn], next_keys(streams, drawn))

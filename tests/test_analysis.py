@@ -11,7 +11,7 @@ from helsinki_env.evaluation.arena.designs import (
     DesignError,
     base_design,
     random_sets,
-    relabelled,
+    relabeled,
 )
 from helsinki_env.evaluation.balance.effects import (
     AblationGames,
@@ -46,8 +46,8 @@ def test_copies_keep_the_balance_and_tell_pairs_apart() -> None:
     assert is_balanced(DESIGN)
     assert pairs_identified(DESIGN)
     assert not pairs_identified(base_design())
-    assert (relabelled(8, seed=0) == DESIGN).all()
-    assert (relabelled(8, seed=1) != DESIGN).any()
+    assert (relabeled(8, seed=0) == DESIGN).all()
+    assert (relabeled(8, seed=1) != DESIGN).any()
 
 
 def is_balanced(design: npt.NDArray[np.bool_]) -> bool:
@@ -66,7 +66,7 @@ def test_every_run_of_the_base_design_matters_for_its_balance() -> None:
     wrong[3] = wrong[4]
     assert not is_balanced(wrong)
     with pytest.raises(DesignError, match="copies: found 0"):
-        relabelled(0, seed=0)
+        relabeled(0, seed=0)
 
 
 def test_random_sets_have_all_sizes_and_all_actions() -> None:

@@ -316,7 +316,7 @@ def test_a_riddle_is_learnt_from_playing_alone() -> None:
         margin_coef=0.0,
     )
     ppo = GpuPPO(network, Riddles(config.num_envs, config.num_steps), config, 1, lambda _: network, False)
-    assert ppo.parts == 2  # of five steps of every game: the largest divisor of ten that is not above four
+    assert ppo.num_minibatches == 2  # of five steps of every game: the largest divisor of ten that is not above four
     assert opinion()[0][0] < 0.5
     for _ in range(60):
         progress = ppo.update()
@@ -419,7 +419,7 @@ def test_the_same_seed_makes_the_same_player_and_another_one_another(
     check_same(tmp_path / "again", whole)
     other = Training(Preset.from_yaml(path), tmp_path / "other", 6)
     other.learner.pool.add("0", other.network, -1)
-    other.learner.parts["ppo"].update()
+    other.learner.phases["ppo"].update()
     assert not same_weights(other.network, load_network(whole / "past" / "0001.safetensors", PlainNetwork)[0])
 
 

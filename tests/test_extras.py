@@ -45,7 +45,7 @@ NEEDING = [
     ("ray", "helsinki balance run quick --ray --out study"),
     ("render", "helsinki replay games.jsonl --png game.png"),
     ("cma", "python -m helsinki_env.training.tune_heuristic --generations 1"),
-    ("sb3", "python -m helsinki_env.training.sb3 --decisions 1"),
+    ("sb3", "python -m helsinki_env.training.sb3 --total-timesteps 1"),
     ("play", "helsinki play --no-open"),
     ("mcp", "helsinki mcp"),
 ]

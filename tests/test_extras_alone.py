@@ -89,7 +89,7 @@ ENOUGH = {
     ],
     "cma": ["python -m helsinki_env.training.tune_heuristic --generations 1 --deals 4 --players 2"],
     "sb3": [
-        "python -m helsinki_env.training.sb3 --decisions 4096 --games 20 --out sb3.zip",
+        "python -m helsinki_env.training.sb3 --total-timesteps 4096 --games 20 --out sb3.zip",
         "python benchmarks/training_speed.py --rounds 1 --preset training.yaml",
     ],
     "cuda": [f"python -c '{TENSORS}'"],

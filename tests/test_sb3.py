@@ -121,7 +121,9 @@ def test_what_was_returned_is_never_written_again() -> None:
         np.testing.assert_array_equal(array, copy)
 
 
-@pytest.mark.parametrize("numbers", [{"decisions": -5}, {"decisions": 0}, {"num_envs": 0}, {"seed": -1}], ids=str)
+@pytest.mark.parametrize(
+    "numbers", [{"total_timesteps": -5}, {"total_timesteps": 0}, {"num_envs": 0}, {"seed": -1}], ids=str
+)
 def test_numbers_that_are_none_are_refused(numbers: dict[str, Any]) -> None:
     ((name, value),) = numbers.items()
     with pytest.raises(ValueError, match=f"^{name}: found {value}, expected a whole number from"):
@@ -337,7 +339,7 @@ def test_a_player_for_other_observations_is_refused() -> None:
 @slow
 def test_the_command_trains_saves_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "new" / "model.zip"
-    main(path, decisions=4096, players=3, num_envs=32, games=6)
+    main(path, total_timesteps=4096, players=3, num_envs=32, games=6)
     lines = capsys.readouterr().out.splitlines()
     assert lines[-3] == f"saved {path}"
     assert lines[-2].startswith("against random: won ")

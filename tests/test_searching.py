@@ -194,12 +194,12 @@ def test_a_network_learns_to_prefer_and_to_expect_what_search_found(monkeypatch:
         policy_coef=0.0,
     )
     ppo = PPO(network, stage(search), config, 0, lambda number: (RandomPlayer(),), False)
-    rollout = ppo.stage.play(network, (RandomPlayer(),), 4, 0, False)
+    rollout = ppo.collector.play(network, (RandomPlayer(),), 4, 0, False)
 
     def kept(*_: Any) -> Rollout:
         return rollout
 
-    monkeypatch.setattr(ppo.stage, "play", kept)
+    monkeypatch.setattr(ppo.collector, "play", kept)
     losses = [ppo.update().losses for _ in range(12)]
     ppo.close()
     assert losses[-1]["search_policy"] < 0.8 * losses[0]["search_policy"]

@@ -916,8 +916,8 @@ def test_another_seed_makes_another_player(preset: Preset, whole: Path, tmp_path
     networks = []
     for seed in (5, 6):
         training = Training(preset, tmp_path / str(seed), seed)
-        training.learner.parts["pretraining"].update()
-        training.learner.parts["pretraining"].close()
+        training.learner.phases["pretraining"].update()
+        training.learner.phases["pretraining"].close()
         networks.append(training.network)
     assert not same_weights(*networks)
 

@@ -139,7 +139,7 @@ class AfterstateLearner:
         self.network = (_initial_network(preset) if preset.start else Network(game, preset.network)).to(run.device)
         past_versions = 0 if preset.against else _PAST_VERSIONS
         baselines, fraction = preset.opponents if ppo.fixed_opponent_fraction else (), ppo.fixed_opponent_fraction
-        stage = RolloutCollector(
+        collector = RolloutCollector(
             game,
             matchups,
             ppo.num_envs,
@@ -152,11 +152,11 @@ class AfterstateLearner:
             ppo.random_start_actions,
         )
         self.pool = OpponentPool(
-            stage.configs, baselines, run.folder / "past", seed, run.fast, past_versions, run.device
+            collector.configs, baselines, run.folder / "past", seed, run.fast, past_versions, run.device
         )
         self.pretraining = Pretraining(self.network, game, matchups, preset.pretraining, seed, run.fast)
-        self.ppo = PPO(self.network, stage, ppo, seed, self.pool.choose, run.fast)
-        self.parts: dict[str, TrainingPhase] = {"pretraining": self.pretraining, "ppo": self.ppo}
+        self.ppo = PPO(self.network, collector, ppo, seed, self.pool.choose, run.fast)
+        self.phases: dict[str, TrainingPhase] = {"pretraining": self.pretraining, "ppo": self.ppo}
 
     @property
     def positions(self) -> int:
@@ -176,11 +176,11 @@ class PlainLearner:
         self._fast = run.fast
         self.network = PlainNetwork(game, preset.network).to(device)
         self.pool: OpponentPool = _NetworkPool(run.folder / "past", seed, device)
-        stage = GpuRolloutCollector(
+        collector = GpuRolloutCollector(
             game, preset.matchups, c.num_envs, c.num_steps, c.fixed_opponent_fraction, seed, device, run.group
         )
-        self.ppo = GpuPPO(self.network, stage, c, seed, self.pool.choose, run.fast)
-        self.parts: dict[str, TrainingPhase] = {"ppo": self.ppo}
+        self.ppo = GpuPPO(self.network, collector, c, seed, self.pool.choose, run.fast)
+        self.phases: dict[str, TrainingPhase] = {"ppo": self.ppo}
         self.positions = 0  # there is no pretraining
 
     def player(self, network: Any, name: str, game: Any = None) -> Player:

@@ -39,7 +39,7 @@ __all__ = ["PPO", "PPOConfig", "SelfPlayPhase"]
 
 StateArrays = dict[str, npt.NDArray[Any]]
 NetworkT = TypeVar("NetworkT", bound=nn.Module)
-StageT = TypeVar("StageT", bound=Any)
+CollectorT = TypeVar("CollectorT", bound=Any)
 OpponentT = TypeVar("OpponentT")
 
 #: Upper bounds to limit memory use.
@@ -100,12 +100,12 @@ class PPOConfig:
         check_numbers(self, dict.fromkeys(positive, 1), dict.fromkeys(fractions, 1) | _MOST)
 
 
-class SelfPlayPhase(PhaseCounters, Generic[NetworkT, StageT, OpponentT]):
+class SelfPlayPhase(PhaseCounters, Generic[NetworkT, CollectorT, OpponentT]):
     """Base class for self-play phases.
 
     Args:
         network: network to train.
-        stage: collector that plays the rollouts.
+        collector: collector that plays the rollouts.
         config: PPO settings.
         seed: random seed.
         opponent: function that returns the opponent of a rollout, given its number.
@@ -120,14 +120,14 @@ class SelfPlayPhase(PhaseCounters, Generic[NetworkT, StageT, OpponentT]):
     def __init__(
         self,
         network: NetworkT,
-        stage: StageT,
+        collector: CollectorT,
         config: PPOConfig,
         seed: int,
         opponent: Callable[[int], OpponentT],
         fast: bool,
     ) -> None:
         super().__init__(config.total_timesteps)
-        self.network, self.stage, self.config = network, stage, config
+        self.network, self.collector, self.config = network, collector, config
         self.seed, self.opponent, self.fast = seed, opponent, fast
         self.set_up()
 
@@ -139,8 +139,8 @@ class SelfPlayPhase(PhaseCounters, Generic[NetworkT, StageT, OpponentT]):
         """Restore a state returned by `state` before the first update; `counts` must already be set."""
         load_module("network", self.network, arrays)
         load_optimizer("optimiser", self.optimizer, arrays)
-        stage = {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
-        self.stage.restore(stage)
+        collector = {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
+        self.collector.restore(collector)
 
 
 class PPO(SelfPlayPhase[Network, RolloutCollector, Sequence[Player]]):
@@ -184,10 +184,10 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Sequence[Player]]):
 
     def _play(self) -> None:
         """Start the next rollout and save the state before it."""
-        self._rollout_start = self.stage.state()
+        self._rollout_start = self.collector.state()
         opponent = self.opponent(self.updates) if self.config.fixed_opponent_fraction else ()
         self._next = self._worker.submit(
-            self.stage.play, self.playing, opponent, self.config.num_steps, self.updates, self.fast
+            self.collector.play, self.playing, opponent, self.config.num_steps, self.updates, self.fast
         )
 
     def _learn(self, rollout: Rollout) -> dict[str, float]:
@@ -213,16 +213,16 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Sequence[Player]]):
             order = shuffled.permutation(n)
             for rows in np.array_split(order, max(1, n // c.minibatch_size)):
                 targets = (rollout.action, rollout.log_prob, advantage, wins, scores, *searched)
-                batch = [torch.from_numpy(target[rows]).to(self.stage.device) for target in targets]
+                batch = [torch.from_numpy(target[rows]).to(self.collector.device) for target in targets]
                 losses.append(
-                    self._step(AfterstateTensors.of(rollout.inputs.take(rows), self.stage.device), batch, lr_anneal)
+                    self._step(AfterstateTensors.of(rollout.inputs.take(rows), self.collector.device), batch, lr_anneal)
                 )
         return {name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]}
 
     def _step(self, x: AfterstateTensors, batch: list[torch.Tensor], lr_anneal: float) -> dict[str, float]:
-        c, search = self.config, self.stage.search
+        c, search = self.config, self.collector.search
         action, old, advantage, wins, scores, *searched = batch
-        with torch.autocast(self.stage.device.type, torch.bfloat16, enabled=self.fast):
+        with torch.autocast(self.collector.device.type, torch.bfloat16, enabled=self.fast):
             output = self.network(x.seats, x.table)
         log_probs = self.network.log_probs(x, output)
         taken = x.action == action[x.row]
@@ -260,7 +260,7 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Sequence[Player]]):
         """Return everything that the next update depends on, except `counts`; a resumed run repeats the rollout."""
         arrays = module_arrays("network", self.network) | module_arrays("playing", self.playing)
         arrays |= optimizer_arrays("optimiser", self.optimizer)
-        arrays |= {f"stage.{name}": array for name, array in (self._rollout_start or self.stage.state()).items()}
+        arrays |= {f"stage.{name}": array for name, array in (self._rollout_start or self.collector.state()).items()}
         return arrays
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:

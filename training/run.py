@@ -144,7 +144,7 @@ class Training:
         #: Load opponents only once, so that they stay the same if their files change.
         self._opponent = cache(make_player)
         self.best = copy.deepcopy(self.network)
-        self.run_state = RunState(part=next(iter(self.learner.parts)))
+        self.run_state = RunState(part=next(iter(self.learner.phases)))
         #: State of the run after its last update, as arguments of `write_state`.
         self._snapshot: tuple[Arrays, dict[str, Any]] | None = None
         if resume:
@@ -177,12 +177,12 @@ class Training:
 
     def _restore(self, arrays: Arrays, description: Node) -> None:
         self.run_state = description["standing"].build(RunState)
-        description["standing"]["part"].choice(list(self.learner.parts))
+        description["standing"]["part"].choice(list(self.learner.phases))
         load_module("best", self.best, arrays)
         self.learner.pool.past = list(self.run_state.past)
-        for name, part in self.learner.parts.items():
-            part.counts = {key: description[name][key].integer(0, _MAX_COUNT) for key in part.counts}
-        self.learner.parts[self.run_state.part].restore(arrays)
+        for name, phase in self.learner.phases.items():
+            phase.counts = {key: description[name][key].integer(0, _MAX_COUNT) for key in phase.counts}
+        self.learner.phases[self.run_state.part].restore(arrays)
 
     def run(self, report: Callable[[Report], None] | None = None) -> dict[str, Any]:
         """Train until completion or the time limit, evaluate, and return the summary, which is also saved.
@@ -209,8 +209,8 @@ class Training:
             try:
                 finished = self._run_phases(log)
             finally:
-                for part in self.learner.parts.values():
-                    part.close()
+                for phase in self.learner.phases.values():
+                    phase.close()
             return self._summary(finished)
 
     def keep(self) -> bool:
@@ -230,30 +230,30 @@ class Training:
 
     def _updates(self) -> int:
         """Return the number of completed updates."""
-        return sum(part.updates for part in self.learner.parts.values())
+        return sum(phase.updates for phase in self.learner.phases.values())
 
     def _run_phases(self, log: TensorBoardWriter | None) -> bool:
         """Run the remaining phases; return whether all of them are complete."""
-        names = list(self.learner.parts)
+        names = list(self.learner.phases)
         for name in names[names.index(self.run_state.part) :]:
-            part, is_self_play = self.learner.parts[name], name == names[-1]
+            phase, is_self_play = self.learner.phases[name], name == names[-1]
             if name != self.run_state.part:
                 self.run_state.part = name
-                part.begin()
+                phase.begin()
             if is_self_play and not self.run_state.measured:
                 self._evaluate(log)
                 self._save()
-            while part.done < 1.0:
+            while phase.done < 1.0:
                 if self._time_is_up():
                     self._save()
                     return False
-                progress = part.update()
+                progress = phase.update()
                 if not all(map(isfinite, progress.losses.values())):
                     raise RunError(
                         f"{progress.part}: found losses that are not finite, expected finite ones; start a new run "
                         "with a lower learning_rate"
                     )
-                if is_self_play and part.done * self.preset.evaluation.times >= self.run_state.measured:
+                if is_self_play and phase.done * self.preset.evaluation.times >= self.run_state.measured:
                     self._evaluate(log)
                     self._save()
                 self._report(progress, log)
@@ -273,17 +273,17 @@ class Training:
             curve = self.run_state.curve
             self._listener(Report(self._seconds(), progress, curve[-1] if curve else None))
 
-    def _tell_games(self, part: str, done: float) -> None:
+    def _tell_games(self, phase: str, done: float) -> None:
         """Report the completed fraction of the games of an evaluation or a test."""
-        self._tell(Progress(part, done, self.learner.ppo.decisions, self.learner.ppo.games))
+        self._tell(Progress(phase, done, self.learner.ppo.decisions, self.learner.ppo.games))
 
     def _take_snapshot(self) -> None:
         """Store the current state of the run in memory."""
         self.run_state.seconds = self._seconds()
-        part = self.learner.parts[self.run_state.part]
-        counts = {name: part.counts for name, part in self.learner.parts.items()}
+        phase = self.learner.phases[self.run_state.part]
+        counts = {name: phase.counts for name, phase in self.learner.phases.items()}
         description = self._identity() | {"standing": asdict(self.run_state)} | counts
-        self._snapshot = part.state() | module_arrays("best", self.best), description
+        self._snapshot = phase.state() | module_arrays("best", self.best), description
 
     def _write(self) -> None:
         assert self._snapshot is not None

@@ -290,7 +290,7 @@ class _Progress(BaseCallback):
 
 
 def train(
-    decisions: int = 400_000,
+    total_timesteps: int = 400_000,
     opponents: str = "random",
     config: Any = None,
     *,
@@ -301,7 +301,7 @@ def train(
     """Train a `MaskablePPO` with `DEFAULTS`.
 
     Args:
-        decisions: total number of learner steps over all games, rounded up to whole rollouts.
+        total_timesteps: total number of learner steps over all games, rounded up to whole rollouts.
         opponents: players for the other seats, as in `GameSeatVectorEnv`.
         config: game configuration; default: two players with the lead in points as the reward, which is more
             informative than winning or losing.
@@ -312,18 +312,18 @@ def train(
     Raises:
         ValueError: for invalid numbers; see also `GameSeatVectorEnv`.
     """
-    for name, value, least in (("decisions", decisions, 1), ("num_envs", num_envs, 1), ("seed", seed, 0)):
+    for name, value, least in (("total_timesteps", total_timesteps, 1), ("num_envs", num_envs, 1), ("seed", seed, 0)):
         Node(value, UserError, name).integer(least, 2**31)
     env = make_sb3_env(num_envs, opponents=opponents, config=config or default_config(reward="margin"))
     model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=seed, device="cpu")
-    model.learn(decisions, callback=None if report is None else _Progress(report))
+    model.learn(total_timesteps, callback=None if report is None else _Progress(report))
     env.close()
     return model
 
 
 def main(
     out: Path = Path("runs/sb3.zip"),
-    decisions: int = 400_000,
+    total_timesteps: int = 400_000,
     opponents: str = "random",
     players: int = 2,
     num_envs: int = 128,
@@ -332,12 +332,12 @@ def main(
 ) -> None:
     """Train MaskablePPO from Stable-Baselines3 and evaluate it against random and greedy.
 
-    Examples: python -m helsinki_env.training.sb3 --decisions 150000 --seed 1
+    Examples: python -m helsinki_env.training.sb3 --total-timesteps 150000 --seed 1
     / python -m helsinki_env.training.sb3 --opponents greedy --players 3 --out runs/three.zip
 
     Args:
         out: file in which to save the model, for MaskablePPO.load and SB3Player.
-        decisions: number of learner steps.
+        total_timesteps: number of learner steps.
         opponents: player for the other seats during training, such as random, greedy or heuristic.
         players: number of players, 2 to 4.
         num_envs: number of parallel games.
@@ -355,14 +355,14 @@ def main(
     def report(model: MaskablePPO) -> None:
         """Print a line after each tenth of the training."""
         nonlocal following
-        if 10 * model.num_timesteps < following * decisions or not model.ep_info_buffer:
+        if 10 * model.num_timesteps < following * total_timesteps or not model.ep_info_buffer:
             return
         following = next(tenths, sys.maxsize)
         ahead = np.mean([episode["r"] for episode in model.ep_info_buffer])
         won = np.mean(list(model.ep_success_buffer or (0,)))
-        print(f"{model.num_timesteps:9,} decisions, {ahead:+.1f} points ahead, {won:.0%} won", flush=True)
+        print(f"{model.num_timesteps:9,} steps, {ahead:+.1f} points ahead, {won:.0%} won", flush=True)
 
-    model = train(decisions, opponents, config, num_envs=num_envs, seed=seed, report=report)
+    model = train(total_timesteps, opponents, config, num_envs=num_envs, seed=seed, report=report)
     with atomic_write(out, follow=True) as file:
         model.save(file)  # type: ignore[arg-type]  # accepts a writable file
     print(f"saved {out}")

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray, default_errstate
+from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray, default_errstate, uniforms
 from helsinki_env.agents.evaluation import Evaluation, to_seat_order
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.rows import forced_and_open, validate_arrays, validate_extra_actions
@@ -227,8 +227,7 @@ def _sample(inputs: AfterstateBatch, log_probs: FloatArray, keys: KeyArray) -> I
     shares = np.zeros(inside.shape)
     shares[inside] = np.exp(log_probs)
     cumulated = np.cumsum(shares, axis=1)
-    part = (keys >> np.uint64(11)).astype(np.float64) / 2.0**53
-    passed = (cumulated <= (part * cumulated[:, -1])[:, None]).sum(axis=1)
+    passed = (cumulated <= (uniforms(keys) * cumulated[:, -1])[:, None]).sum(axis=1)
     at = starts + np.minimum(passed, counts - 1)  # the sums are rounded
     sampled: Int64Array = inputs.action[at].astype(np.int64)
     return sampled

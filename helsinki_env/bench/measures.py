@@ -104,11 +104,11 @@ def _sampling() -> tuple[Any, Any]:
 def prepare_steps(env: Any) -> Rates:
     """Prepare a measurement of steps of a batch environment, for all seats or for one learning seat."""
     sample_actions, random_keys = _sampling()
-    words, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
+    keys, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
 
     def choose() -> None:
-        sample_actions(last["obs"]["action_mask"], words, actions)
+        sample_actions(last["obs"]["action_mask"], keys, actions)
 
     def step() -> int:
         last["obs"] = env.step(actions)[0]
@@ -167,10 +167,10 @@ def playouts(env: Any) -> Rate:
 
     random_keys = _sampling()[1]
     ids = env.reset(seed=0)[0]["action_mask"].shape[1]
-    words, tables = random_keys(env.num_envs, 1), env.config.tables[0]
+    keys, tables = random_keys(env.num_envs, 1), env.config.tables[0]
 
     def run() -> int:
-        return play_out(tables, env.states.copy(), words, ids)
+        return play_out(tables, env.states.copy(), keys, ids)
 
     return partial(median_rate, run)
 
@@ -198,13 +198,13 @@ def prepare_heuristic_playouts(env: Any) -> Rate:
 def prepare_sampling(env: Any) -> Rate:
     """Prepare a measurement of sampling random legal actions for a batch of games in different phases."""
     sample_actions, random_keys = _sampling()
-    words, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
+    keys, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
     mask = env.reset(seed=0)[0]["action_mask"]
     for _ in range(_MIXED):
-        mask = env.step(sample_actions(mask, words))[0]["action_mask"]
+        mask = env.step(sample_actions(mask, keys))[0]["action_mask"]
 
     def run() -> int:
-        sample_actions(mask, words, actions)
+        sample_actions(mask, keys, actions)
         return len(actions)
 
     return partial(median_rate, run)
@@ -265,7 +265,7 @@ def prepare_search_actions(
     decide = _first_name("helsinki_env.agents.base:choose_action", "agents.base:decide")
 
     def rate() -> float:
-        game, spent, asked, choices, number = first.clone(), 0.0, 0, 0, 0
+        game, spent, queries, choices, number = first.clone(), 0.0, 0, 0, 0
         while not game.done:
             action = line[number] if line else -1
             if len(game.legal_actions()) < 2:
@@ -275,12 +275,12 @@ def prepare_search_actions(
                     begin = time.perf_counter()
                     decision = decide(player, game, number)
                     spent += time.perf_counter() - begin
-                    asked += 1
+                    queries += 1
                     action = action if line else decision
                 choices += 1
             game.step(action)
             number += 1
-        return asked / spent
+        return queries / spent
 
     decide(player, first)  # compiles the player
     return rate
@@ -307,61 +307,65 @@ class MeasurementKind(NamedTuple):
     threaded: bool = False  # whether several threads are used
 
 
-def _named(asked: MeasurementRequest, name: str) -> Any:
+def _named(request: MeasurementRequest, name: str) -> Any:
     """Return a game-specific public object of the package, such as `HelsinkiVectorEnv`."""
-    return getattr(import_module("helsinki_env"), asked.game.capitalize() + name)
+    return getattr(import_module("helsinki_env"), request.game.capitalize() + name)
 
 
-def _batch(asked: MeasurementRequest, **options: Any) -> Any:
-    return _named(asked, "VectorEnv")(asked.games, **options)
+def _batch(request: MeasurementRequest, **options: Any) -> Any:
+    return _named(request, "VectorEnv")(request.games, **options)
 
 
 def _alone(rates: Rates) -> Rate:
     return lambda seconds: rates(seconds)[0]
 
 
-def _raw(asked: MeasurementRequest) -> Any:
-    return import_module(f"helsinki_env.{asked.game}_v0").raw_env()
+def _raw(request: MeasurementRequest) -> Any:
+    return import_module(f"helsinki_env.{request.game}_v0").raw_env()
 
 
-def _first(asked: MeasurementRequest) -> Any:
-    env = _raw(asked)
+def _first(request: MeasurementRequest) -> Any:
+    env = _raw(request)
     env.reset(seed=0)
     return env.game
 
 
-def _threaded(asked: MeasurementRequest) -> Rate:
-    return _alone(prepare_steps(_batch(asked, num_threads=asked.threads)))
+def _threaded(request: MeasurementRequest) -> Rate:
+    return _alone(prepare_steps(_batch(request, num_threads=request.threads)))
 
 
-def _seat(asked: MeasurementRequest) -> Rate:
-    return _alone(prepare_steps(_named(asked, "SeatVectorEnv")(asked.games, opponents="random")))
+def _seat(request: MeasurementRequest) -> Rate:
+    return _alone(prepare_steps(_named(request, "SeatVectorEnv")(request.games, opponents="random")))
 
 
-def _player(asked: MeasurementRequest) -> Rate:
+def _player(request: MeasurementRequest) -> Rate:
     make_player = _first_name("helsinki_env.agents.registry:make_player", "agents.registry:make_player")
 
-    first = _first(asked)
-    every = _EVERY if asked.line else 1
-    rate = prepare_search_actions(make_player(asked.row, first.config), first, asked.line, every, asked.turn)
+    first = _first(request)
+    every = _EVERY if request.line else 1
+    rate = prepare_search_actions(make_player(request.row, first.config), first, request.line, every, request.turn)
     return lambda seconds: rate()
 
 
 MEASUREMENT_KINDS = {
-    "env": MeasurementKind("vector env: step + mask + observation", lambda asked: _alone(prepare_steps(_batch(asked)))),
-    "views": MeasurementKind("vector env, copy=False", lambda asked: _alone(prepare_steps(_batch(asked, copy=False)))),
+    "env": MeasurementKind(
+        "vector env: step + mask + observation", lambda request: _alone(prepare_steps(_batch(request)))
+    ),
+    "views": MeasurementKind(
+        "vector env, copy=False", lambda request: _alone(prepare_steps(_batch(request, copy=False)))
+    ),
     "four": MeasurementKind(
-        "vector env, four players", lambda asked: _alone(prepare_steps(_batch(asked, num_players=4)))
+        "vector env, four players", lambda request: _alone(prepare_steps(_batch(request, num_players=4)))
     ),
     "threads": MeasurementKind("vector env, several threads", _threaded, threaded=True),
     "seat": MeasurementKind("seat env: actions of the learner", _seat),
-    "playouts": MeasurementKind("random playouts", lambda asked: playouts(_batch(asked))),
-    "choice": MeasurementKind("uniform choice", lambda asked: prepare_sampling(_batch(asked))),
-    "guided": MeasurementKind("playouts by the heuristic", lambda asked: prepare_heuristic_playouts(_batch(asked))),
-    "aec": MeasurementKind("AEC, raw", lambda asked: _alone(prepare_aec_steps(_raw(asked))), single=True),
-    "step": MeasurementKind("one game: step", lambda asked: stepping_one(_first(asked)), single=True),
+    "playouts": MeasurementKind("random playouts", lambda request: playouts(_batch(request))),
+    "choice": MeasurementKind("uniform choice", lambda request: prepare_sampling(_batch(request))),
+    "guided": MeasurementKind("playouts by the heuristic", lambda request: prepare_heuristic_playouts(_batch(request))),
+    "aec": MeasurementKind("AEC, raw", lambda request: _alone(prepare_aec_steps(_raw(request))), single=True),
+    "step": MeasurementKind("one game: step", lambda request: stepping_one(_first(request)), single=True),
     "mask": MeasurementKind(
-        "one game: action_mask after a step", lambda asked: masking_one(_first(asked)), single=True
+        "one game: action_mask after a step", lambda request: masking_one(_first(request)), single=True
     ),
 }
 """Rows of a comparison by key, for two players unless stated otherwise."""
@@ -372,14 +376,14 @@ def row_of(key: str) -> MeasurementKind:
     return MEASUREMENT_KINDS.get(key) or MeasurementKind(f"{key}, actions with a choice", _player, single=True)
 
 
-def _answer(asked: MeasurementRequest, prepared: dict[tuple[str, str], Rate]) -> dict[str, Any]:
+def _answer(request: MeasurementRequest, prepared: dict[tuple[str, str], Rate]) -> dict[str, Any]:
     """Run a measurement, keeping its preparation until another row is requested."""
-    key = asked.row, asked.game
+    key = request.row, request.game
     try:
         if key not in prepared:
             prepared.clear()
-            prepared[key] = row_of(asked.row).prepare(asked)
-        return {"rate": prepared[key](asked.seconds)}
+            prepared[key] = row_of(request.row).prepare(request)
+        return {"rate": prepared[key](request.seconds)}
     except Exception as problem:
         return _reason(problem)
 

@@ -116,11 +116,11 @@ class Worker:
         self._folder = folder
         self._process: subprocess.Popen[str] | None = None
 
-    def ask(self, asked: MeasurementRequest) -> float | str:
+    def ask(self, request: MeasurementRequest) -> float | str:
         """Return the measured rate, or the reason why there is none."""
         if self._process is None and (why := self._start()):
             return why
-        answer = self._answer(json.dumps(asked._asdict()))
+        answer = self._answer(json.dumps(request._asdict()))
         return answer["rate"] if "rate" in answer else str(answer["why"])
 
     def _start(self) -> str:
@@ -227,7 +227,7 @@ class Comparison:
         self, checkout: Checkout, configs: Sequence[Any], rows: Sequence[str], games: int, threads: int, seconds: float
     ) -> None:
         self.checkout, self.pairs, self._revision = checkout, 0, described()
-        self._asked = MeasurementRequest("", "", games, threads, [], 0, seconds)
+        self._request = MeasurementRequest("", "", games, threads, [], 0, seconds)
         self._lines: dict[str, list[int]] = {}
         self.rows: list[ComparisonRow] = []
         for config in configs:
@@ -251,7 +251,7 @@ class Comparison:
         with self._workers() as workers:
             for place, row in enumerate(self.rows):
                 sides = ("now", "then") if (self.pairs + place) % 2 else ("then", "now")
-                self._measure(row, workers, (*sides, *reversed(sides)), self._asked.seconds / 2)
+                self._measure(row, workers, (*sides, *reversed(sides)), self._request.seconds / 2)
                 advance(1)
         self.pairs += 1
 
@@ -263,13 +263,13 @@ class Comparison:
 
     def _measure(self, row: ComparisonRow, workers: dict[str, Worker], order: Sequence[str], seconds: float) -> None:
         """Measure a row in both processes in the given order, and average each revision's rates."""
-        asked = self._asked._replace(
+        request = self._request._replace(
             row=row.row, game=row.game, line=self._lines[row.game], turn=self.pairs, seconds=seconds
         )
         found: dict[str, list[float]] = {"now": [], "then": []}
         for side in order:
             if side not in row.lacks:
-                answer = workers[side].ask(asked)
+                answer = workers[side].ask(request)
                 if isinstance(answer, str):
                     row.lacks[side] = answer
                 else:
@@ -299,7 +299,7 @@ class Comparison:
             "revision": self._revision,
             "against": {"revision": self.checkout.commit, "date": self.checkout.date},
             "pairs": self.pairs,
-            "seconds": self._asked.seconds,
+            "seconds": self._request.seconds,
             "rows": [row.data() for row in self.rows],
             "within": self.within(),
         }

@@ -94,7 +94,7 @@ def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[
     episodes, masks = np.zeros(batch, np.uint64), np.zeros((batch, spec.num_actions(config)), np.int8)
     loops.batch_deal(tables, states, seeds, streams, episodes)
     loops.batch_mask(tables, states, masks)
-    words, actions = random_keys(batch, 1), np.zeros(batch, np.int64)
+    keys, actions = random_keys(batch, 1), np.zeros(batch, np.int64)
 
     def part(begin: int, end: int) -> None:
         loops.batch_step(tables, states[begin:end], actions[begin:end], masks[begin:end])
@@ -113,7 +113,7 @@ def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[
         return batch
 
     def choose() -> None:
-        sample_actions(masks, words, actions)
+        sample_actions(masks, keys, actions)
 
     try:
         return split_rates(choose, step, seconds)
@@ -155,11 +155,11 @@ def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
 def _heuristic_row(config: Any, batch: int, seconds: float) -> float:
     """Return the heuristic's actions per second in games against itself, without the vector environment."""
     env = GameVectorEnv(batch, config)
-    player, words, actions = make_player("heuristic", env.config), np.zeros(batch, np.uint64), np.zeros(batch, np.int64)
+    player, keys, actions = make_player("heuristic", env.config), np.zeros(batch, np.uint64), np.zeros(batch, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
 
     def think() -> int:
-        actions[:] = player.act(last["obs"]["observation"], last["obs"]["action_mask"], words)
+        actions[:] = player.act(last["obs"]["observation"], last["obs"]["action_mask"], keys)
         return batch
 
     def step() -> None:

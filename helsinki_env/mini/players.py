@@ -108,14 +108,14 @@ class QLearner:
         seat: seat of the learner.
         seed: random seed.
         epsilon: probability of a random action.
-        slowest: lowest step size; the step size is 1 / visits until then.
+        min_step_size: lowest step size; the step size is 1 / visits until then.
     """
 
     def __init__(
         self, tree: GameTree, policies: Sequence[FloatArray], seat: int, seed: int,
-        epsilon: float = 0.2, slowest: float = 0.01,
+        epsilon: float = 0.2, min_step_size: float = 0.01,
     ) -> None:  # fmt: skip
-        self.tree, self.seat, self.epsilon, self.slowest = tree, seat, epsilon, slowest
+        self.tree, self.seat, self.epsilon, self.min_step_size = tree, seat, epsilon, min_step_size
         self.own, self.policies = tree.players[seat], list(policies)
         self.rng = np.random.default_rng([seed, seat])
         self.values, self.visits = np.zeros((2, len(self.own.action)))
@@ -135,7 +135,7 @@ class QLearner:
             found = np.bincount(sequence, target[game], len(values))
             at = np.flatnonzero(visits)
             self.visits[at] += visits[at]
-            step = np.maximum(visits[at] / self.visits[at], 1 - (1 - self.slowest) ** visits[at])
+            step = np.maximum(visits[at] / self.visits[at], 1 - (1 - self.min_step_size) ** visits[at])
             values[at] += step * (found[at] / visits[at] - values[at])
             target[game] = np.maximum.reduceat(values, own.first)[own.infoset[sequence]]
 
@@ -147,15 +147,20 @@ class PolicyGradient:
         tree: the game tree.
         seed: random seed.
         fixed: policies of players that do not learn, by seat.
-        rate: learning rate; the gradient at an information set is the mean over its visits in a batch.
-        entropy: weight of the entropy bonus.
+        learning_rate: learning rate; the gradient at an information set is the mean over its visits in a batch.
+        entropy_coef: weight of the entropy bonus.
     """
 
     def __init__(
         self, tree: GameTree, seed: int, fixed: Mapping[int, FloatArray] | None = None,
-        rate: float = 0.3, entropy: float = 0.05,
+        learning_rate: float = 0.3, entropy_coef: float = 0.05,
     ) -> None:  # fmt: skip
-        self.tree, self.rate, self.entropy, self.fixed = tree, rate, entropy, dict(fixed or {})
+        self.tree, self.learning_rate, self.entropy_coef, self.fixed = (
+            tree,
+            learning_rate,
+            entropy_coef,
+            dict(fixed or {}),
+        )
         self.rng = np.random.default_rng([seed, len(self.fixed)])
         self.logits = [np.zeros(len(player.action)) for player in tree.players]
         self.baseline = [np.zeros(len(player.first)) for player in tree.players]
@@ -182,10 +187,10 @@ class PolicyGradient:
             share = 1 / np.maximum(visits, 1)
             advantage = result - self.baseline[seat][infoset]
             mean = np.bincount(infoset, advantage, sets) * share
-            self.baseline[seat] += self.rate * mean
+            self.baseline[seat] += self.learning_rate * mean
             policy, of = policies[seat][1:], own.infoset[1:]
             surprise = -np.log(np.maximum(policy, 1e-12))
             entropy = np.add.reduceat(policy * surprise, own.first - 1)
             gradient = np.bincount(sequence, advantage, len(policy) + 1)[1:] * share[of] - policy * mean[of]
-            gradient += self.entropy * (visits > 0)[of] * policy * (surprise - entropy[of])
-            self.logits[seat][1:] = np.clip(self.logits[seat][1:] + self.rate * gradient, -15, 15)
+            gradient += self.entropy_coef * (visits > 0)[of] * policy * (surprise - entropy[of])
+            self.logits[seat][1:] = np.clip(self.logits[seat][1:] + self.learning_rate * gradient, -15, 15)

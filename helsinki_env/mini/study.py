@@ -68,7 +68,7 @@ class MiniStudy:
         yield {"kind": "equilibrium", **about, "iterations": max(1, self.iterations // (1 if num_players == 2 else 8))}
         cheap = components == "small"
         for player in PLAYERS[: 5 if cheap else 3] if num_players == 2 else PLAYERS[:2]:
-            yield {"kind": "player", **about, **self._asked(player, self.samples if cheap else 1)}
+            yield {"kind": "player", **about, **self._player_settings(player, self.samples if cheap else 1)}
         if num_players > 2 or not cheap:
             return
         learning = {"batches": self.batches, "games": self.games}
@@ -77,10 +77,10 @@ class MiniStudy:
                 yield {"kind": "self-play", **about, "entropy": entropy, "seed": seed, **learning}
             for player in PLAYERS[:3]:
                 for learner in RESPONDERS:
-                    asked = self._asked(player, self.samples)
-                    yield {"kind": "response", **about, **asked, "learner": learner, "seed": seed, **learning}
+                    settings = self._player_settings(player, self.samples)
+                    yield {"kind": "response", **about, **settings, "learner": learner, "seed": seed, **learning}
 
-    def _asked(self, player: str, samples: int) -> dict[str, Any]:
+    def _player_settings(self, player: str, samples: int) -> dict[str, Any]:
         return {"player": player, "samples": samples if ":" in player else 1}
 
 
@@ -112,7 +112,7 @@ class _Runner:
         return _measure(tree, self._policies(tree, unit))
 
     def _self_play(self, tree: GameTree, unit: dict[str, Any]) -> dict[str, Any]:
-        learner, curve = PolicyGradient(tree, unit["seed"], entropy=unit["entropy"]), []
+        learner, curve = PolicyGradient(tree, unit["seed"], entropy_coef=unit["entropy"]), []
         for batches in _trained(learner.learn, unit):
             curve.append([batches * unit["games"], _round(exploitability(tree, learner.policies()))])
         return {**_measure(tree, learner.policies()), "curve": curve}
@@ -125,7 +125,7 @@ class _Runner:
             if unit["learner"] == "q-learning":
                 learner: Any = QLearner(tree, policies, seat, unit["seed"])
             else:
-                learner = PolicyGradient(tree, unit["seed"], {1 - seat: policies[1 - seat]}, entropy=0.01)
+                learner = PolicyGradient(tree, unit["seed"], {1 - seat: policies[1 - seat]}, entropy_coef=0.01)
             curve = []
             for batches in _trained(learner.learn, unit):
                 now = list(policies)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray, Player
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray, Player, uniforms
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.rng import GOLDEN
@@ -67,7 +67,7 @@ class LevelPlayer:
         actions: Int64Array = np.argmax(action_mask, axis=1).astype(np.int64)
         # The players use the same keys, so other bits select between them.
         mixed = (keys ^ (keys >> np.uint64(29))) * GOLDEN
-        strong = (mixed >> np.uint64(11)).astype(np.float64) / 2.0**53 < self._probability
+        strong = uniforms(mixed) < self._probability
         for player, rows in zip(self._players, (np.flatnonzero(~strong), np.flatnonzero(strong)), strict=True):
             if len(rows):
                 actions[rows] = player.act(observation[rows], action_mask[rows], keys[rows])

@@ -26,7 +26,7 @@ PAGES = [
 #: Commands of the documentation as they are checked: less of it, by options that a user has as well.
 SHORTER = (
     (r"--games \d+", "--games 12"),
-    (r"--decisions \d+", "--decisions 4000"),
+    (r"--total-timesteps \d+", "--total-timesteps 4000"),
     (r"--stage \w+", "--stage glance"),
     (r"(tune\w* .*)--minutes \d+", r"\1--minutes 0.1 --deals 20"),
     (r"(train (?:--game \w+ )?--preset \w+)", r"\1 --minutes 0.2"),

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, random_sets, relabelled
+from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, random_sets, relabeled
 from helsinki_env.evaluation.balance.effects import AblationGames
 
 __all__ = ["DESIGN", "KINDS", "Kind", "simulated", "true_effects"]
@@ -15,7 +15,7 @@ __all__ = ["DESIGN", "KINDS", "Kind", "simulated", "true_effects"]
 Array = npt.NDArray[np.float64]
 Kind = Literal["plackett_luce", "stages", "heavy_tails", "shared_luck"]
 
-DESIGN = relabelled(8, seed=0)
+DESIGN = relabeled(8, seed=0)
 KINDS: tuple[Kind, ...] = ("plackett_luce", "stages", "heavy_tails", "shared_luck")
 """How games are decided:
 

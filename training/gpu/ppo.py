@@ -44,28 +44,30 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
 
     def set_up(self) -> None:
         """Create the optimizer, the opponent's network and the tensors for the training data."""
-        network, stage, config = self.network, self.stage, self.config
-        device, on_gpu = stage.device, stage.device.type == "cuda"
+        network, collector, config = self.network, self.collector, self.config
+        device, on_gpu = collector.device, collector.device.type == "cuda"
         rate = (
             torch.tensor(config.learning_rate, dtype=torch.float32, device=device) if on_gpu else config.learning_rate
         )
         self.optimizer = torch.optim.Adam(network.parameters(), rate, eps=1e-5, fused=True, capturable=on_gpu)
         self.rival = copy.deepcopy(network)
-        self._learner = stage.group.wrap_ddp(network)
-        steps = stage.steps * config.num_envs
+        self._learner = collector.group.wrap_ddp(network)
+        steps = collector.steps * config.num_envs
         #: Number of equally sized minibatches per pass.
-        self.parts = next(
-            n for n in range(min(stage.steps, max(1, steps // config.minibatch_size)), 0, -1) if stage.steps % n == 0
+        self.num_minibatches = next(
+            n
+            for n in range(min(collector.steps, max(1, steps // config.minibatch_size)), 0, -1)
+            if collector.steps % n == 0
         )
-        rows = stage.steps // self.parts * stage.games
+        rows = collector.steps // self.num_minibatches * collector.games
         self._rows = torch.zeros(rows, dtype=torch.int64, device=device)
         self._lr_anneal = torch.ones((), dtype=torch.float32, device=device)
         self._losses = torch.zeros(len(_LOSSES), dtype=torch.float32, device=device)
-        targets = stage.steps * stage.games
+        targets = collector.steps * collector.games
         self._advantage = torch.zeros(targets, dtype=torch.float32, device=device)
         self._wins, self._scores = torch.zeros((2, targets, MAX_SEATS), dtype=torch.float32, device=device)
         # Communication between processes cannot be captured in a CUDA graph.
-        alone = stage.group.size == 1
+        alone = collector.group.size == 1
         self._step = CudaGraph(self._train_minibatch, device if alone else torch.device("cpu"))
 
     def begin(self) -> None:
@@ -77,9 +79,9 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
         self.updates += 1
         if self.config.fixed_opponent_fraction:
             self.rival.load_state_dict(self.opponent(self.updates).state_dict())
-        buffer = self.stage.play(self.network, self.rival, self.updates, self.fast)
-        counted = torch.cat([buffer.trained.sum().double()[None], self.stage.counted])
-        decisions, games, points = self.stage.group.all_reduce(counted).tolist()  # synchronizes with the device
+        buffer = self.collector.play(self.network, self.rival, self.updates, self.fast)
+        counted = torch.cat([buffer.trained.sum().double()[None], self.collector.counted])
+        decisions, games, points = self.collector.group.all_reduce(counted).tolist()  # synchronizes with the device
         played = time.perf_counter()
         losses = self._learn(buffer)
         self.decisions += int(decisions)
@@ -105,16 +107,16 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
                 group["lr"] = c.learning_rate * lr_anneal
         self._write_targets(buffer)
         self._losses.zero_()
-        games = torch.arange(self.stage.games, device=self.stage.device)
-        numbers = torch.from_numpy(self.stage.numbers.astype(np.int32)).to(self.stage.device)
+        games = torch.arange(self.collector.games, device=self.collector.device)
+        numbers = torch.from_numpy(self.collector.numbers.astype(np.int32)).to(self.collector.device)
         for epoch in range(c.update_epochs):
             hashed = hash_key(self.seed + _ORDER, self.updates, epoch)
-            key = torch.tensor(hashed, dtype=torch.int32, device=self.stage.device)
-            order = shuffled_steps(game_keys(key, numbers), self.stage.steps)
-            for steps in (order * self.stage.games + games).chunk(self.parts):
+            key = torch.tensor(hashed, dtype=torch.int32, device=self.collector.device)
+            order = shuffled_steps(game_keys(key, numbers), self.collector.steps)
+            for steps in (order * self.collector.games + games).chunk(self.num_minibatches):
                 self._rows.copy_(steps.flatten())
                 self._step()
-        losses = self.stage.group.all_reduce(self._losses) / (c.update_epochs * self.parts)
+        losses = self.collector.group.all_reduce(self._losses) / (c.update_epochs * self.num_minibatches)
         return dict(zip(_LOSSES, losses.tolist(), strict=True))
 
     @torch.no_grad()
@@ -133,7 +135,7 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
         self._scores.copy_(scores.flatten(0, 1))
         value = viewer_value(advantages, buffer.seat, buffer.players, c.margin_coef).double()
         mine = buffer.trained.double()
-        count, total, squares = self.stage.group.all_reduce(
+        count, total, squares = self.collector.group.all_reduce(
             torch.stack([mine.sum(), (value * mine).sum(), (value.square() * mine).sum()])
         )
         mean = total / count.clamp_min(1)
@@ -142,7 +144,7 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
 
     def _train_minibatch(self) -> None:
         """Take one optimizer step on the minibatch `_rows`."""
-        c, buffer, rows = self.config, self.stage.buffer, self._rows
+        c, buffer, rows = self.config, self.collector.buffer, self._rows
 
         def taken(values: Tensor) -> Tensor:
             return values.flatten(0, 1).index_select(0, rows)
@@ -150,10 +152,10 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
         mine = taken(buffer.trained).float()
         # Gradients are averaged over the processes, so the loss is normalized by the number of samples in all
         # processes.
-        count = self.stage.group.all_reduce(mine.sum()).clamp_min(1)
-        share = mine * (self.stage.group.size / count)
-        with torch.autocast(self.stage.device.type, torch.bfloat16, enabled=self.fast, cache_enabled=False):
-            output = self._learner(taken(buffer.observation), self.stage.most_players)
+        count = self.collector.group.all_reduce(mine.sum()).clamp_min(1)
+        share = mine * (self.collector.group.size / count)
+        with torch.autocast(self.collector.device.type, torch.bfloat16, enabled=self.fast, cache_enabled=False):
+            output = self._learner(taken(buffer.observation), self.collector.most_players)
         log_probs = output.log_probs(taken(buffer.mask))
         new = log_probs.gather(1, taken(buffer.action)[:, None])[:, 0]
         old, advantage = taken(buffer.log_prob), self._advantage.index_select(0, rows)
@@ -175,12 +177,12 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
             kl = ((ratio - 1 - (new - old)) * share).sum()
             clipped = (((ratio - 1).abs() > c.clip_coef).float() * share).sum()
             losses = torch.stack([entropy, win_loss, score_loss, kl, clipped])
-            self._losses += losses.detach() / self.stage.group.size
+            self._losses += losses.detach() / self.collector.group.size
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything that the next update depends on, except `counts`; all processes must call this."""
         arrays = module_arrays("network", self.network) | optimizer_arrays("optimiser", self.optimizer)
-        return arrays | {f"stage.{name}": array for name, array in self.stage.state().items()}
+        return arrays | {f"stage.{name}": array for name, array in self.collector.state().items()}
 
     def close(self) -> None:
         """Do nothing, because there is no background thread."""

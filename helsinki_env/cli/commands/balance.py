@@ -293,30 +293,30 @@ def retrain(
         from helsinki_env.agents.net.description import AFTERSTATE_KIND
         from helsinki_env.training.preset import Preset
         from helsinki_env.training.run import Training, train_to_the_end
-    asked = retraining.RetrainingConfig.from_yaml(config)
-    preset = Preset.from_yaml(asked.preset, trust=trust)
+    settings = retraining.RetrainingConfig.from_yaml(config)
+    preset = Preset.from_yaml(settings.preset, trust=trust)
     if preset.learner != AFTERSTATE_KIND or preset.rules != default_spec().name:
         raise UserError(
-            f"{config}: preset: found {asked.preset}, which trains a {preset.learner} network for {preset.rules}, "
+            f"{config}: preset: found {settings.preset}, which trains a {preset.learner} network for {preset.rules}, "
             f"expected one that trains a {AFTERSTATE_KIND} network for {default_spec().name}"
         )
     varied = any(matchup.components for matchup in preset.matchups)
     if preset.start or preset.against or preset.covered or preset.components != "default" or varied:
         raise UserError(
-            f"{config}: preset: found {asked.preset}, expected one without start, against, covered and "
+            f"{config}: preset: found {settings.preset}, expected one without start, against, covered and "
             "components, so that its networks learn from scratch on the published board with all actions"
         )
     taught = {count for table in preset.matchups for count in table.players}
-    if missing := set(asked.players) - taught:
+    if missing := set(settings.players) - taught:
         raise UserError(
             f"{config}: found games of {min(missing)} players, expected some of {', '.join(map(str, sorted(taught)))}, "
-            f"as in the preset {asked.preset}"
+            f"as in the preset {settings.preset}"
         )
-    for action in asked.claims:
+    for action in settings.claims:
         replace(preset, covered=(action,)).check()  # fail before the first network is trained
     out_folder(out)
     report_folder = _report_folder(out)
-    asked.open(out)
+    settings.open(out)
     precompile_groups([group_name("training"), *groups_for(["net", *preset.opponents, *preset.evaluation.opponents])])
     console = plain_console()
 
@@ -328,7 +328,7 @@ def retrain(
         covered = (learner.without,) if learner.without else ()
         train_to_the_end(replace(preset, covered=covered), folder, learner.seed, run)
 
-    retrained = retraining.RetrainingStudy(asked, out, train, tournament_runner(out, workers))
+    retrained = retraining.RetrainingStudy(settings, out, train, tournament_runner(out, workers))
     with save_on_interrupt(lambda: f"networks and games saved in {out}; resume with: {rerun_command_line()}"):
         data = retraining.retraining_results(retrained)
     _write_report(report_folder, retraining.retraining_report_files(data), data["summary"])
@@ -361,21 +361,21 @@ def sensitivity(
         from helsinki_env.evaluation.balance import sensitivity as analysis
     from helsinki_env.evaluation.arena.load import load_run
 
-    asked = analysis.SensitivityConfig.from_yaml(config, trust=trust)
-    plan = asked.plan
+    settings = analysis.SensitivityConfig.from_yaml(config, trust=trust)
+    plan = settings.plan
     all_players = _checked_players(plan.tables)
     out_folder(out)
     report_folder = _report_folder(out)
     precompile_groups(groups_for(all_players))
     tournament_runner(out, workers)("games", plan)
     provenance = {**_provenance(plan.tables, ["sensitivity", config, "--out", str(out)]), "plan": plan.digest}
-    data = analysis.sensitivity_results(asked, load_run(out / "games"), provenance)
+    data = analysis.sensitivity_results(settings, load_run(out / "games"), provenance)
     files = analysis.sensitivity_report_files(
-        data, asked.name, f"What depends on our guesses: {asked.name.capitalize()}"
+        data, settings.name, f"What depends on our guesses: {settings.name.capitalize()}"
     )
     _write_report(report_folder, files, ())
-    write_json(report_folder / f"{asked.name}.json", data)
-    plain_console().print(f"Wrote {report_folder}/{asked.name}.md, {asked.name}.json and images/")
+    write_json(report_folder / f"{settings.name}.json", data)
+    plain_console().print(f"Wrote {report_folder}/{settings.name}.md, {settings.name}.json and images/")
     return 0
 
 
@@ -420,22 +420,22 @@ def score(
         from helsinki_env.evaluation.balance.search_report import farthest, wanted_text
     from helsinki_env.evaluation.arena.plan import environment_versions
 
-    asked = Objectives.from_yaml(objectives, trust=trust)
-    matchups = asked.plan(components, out).tables
+    settings = Objectives.from_yaml(objectives, trust=trust)
+    matchups = settings.plan(components, out).tables
     all_players = _checked_players(matchups)
     out_folder(out)
     precompile_groups(groups_for(all_players))
     if serve:
         with reuse_workers(), shared_budget(all_players):
-            _serve_scores(asked, {"components": components, "seed": seed}, out, workers)
+            _serve_scores(settings, {"components": components, "seed": seed}, out, workers)
         return 0
-    found = asked.score(
+    found = settings.score(
         components, out, seed=seed, play=lambda plan, run: tournament_runner(out, workers)(run.name, plan)
     )
     table = results_table(("aim", "matchup", "measured", "wanted", "missed"), "aim", "Farthest from each aim")
     for worst, name, missed, total in farthest(found.measurements):
         value = f"{worst.value:.1f} ± {2 * worst.error:.1f}"
-        table.add_row(name, worst.matchup, value, wanted_text(asked.aims[worst.aim]), f"{missed} of {total}")
+        table.add_row(name, worst.matchup, value, wanted_text(settings.aims[worst.aim]), f"{missed} of {total}")
     plain_console().print(table)
     plain_console().print(
         f"Score: {found.value:.2f} ± {2 * found.error:.2f} ({found.games:,} games; ±: two standard errors)"
@@ -443,7 +443,7 @@ def score(
     origin = {
         "components": matchups[0].config.components,
         "objectives": objectives,
-        "seed": asked.seed if seed is None else seed,
+        "seed": settings.seed if seed is None else seed,
         "environment": environment_versions(matchups),
         "package": helsinki_env.__version__,
     }
@@ -496,21 +496,21 @@ def search(
         from helsinki_env.evaluation.balance import search as searching
         from helsinki_env.evaluation.balance import search_report
 
-    asked = searching.SearchConfig.from_yaml(config, trust=trust)
-    matchups = asked.objectives.plan(asked.components, out).tables
+    settings = searching.SearchConfig.from_yaml(config, trust=trust)
+    matchups = settings.objectives.plan(settings.components, out).tables
     all_players = _checked_players(matchups)
     out_folder(out)
     report_folder = _report_folder(out)
-    asked.open(out)
+    settings.open(out)
     precompile_groups(groups_for(all_players))
     saved = f"games saved in {out}; resume with: {rerun_command_line()}"
     with save_on_interrupt(lambda: saved), reuse_workers(), shared_budget(all_players):
-        measure = searching.measure_by_playing(asked, out, tournament_runner(out, workers))
-        result = searching.search(asked, measure, asked.is_valid)
+        measure = searching.measure_by_playing(settings, out, tournament_runner(out, workers))
+        result = searching.search(settings, measure, settings.is_valid)
     provenance = _provenance(matchups, ["search", config, "--out", str(out)])
-    data = search_report.search_results(asked, result, provenance)
-    files = search_report.search_report_files(asked, result, data)
-    _write_report(report_folder, files, search_report.summary_sentences(asked, result))
+    data = search_report.search_results(settings, result, provenance)
+    files = search_report.search_report_files(settings, result, data)
+    _write_report(report_folder, files, search_report.summary_sentences(settings, result))
     play = ["helsinki", "play", *game_option(spec_of(matchups[0].config).name), "--components"]
     play.append(f"{report_folder}/{search_report.PROPOSAL}")
     plain_console().print(f"Wrote {report_folder}" + (f"; next: {shlex.join(play)}" if result.proposal else ""))

@@ -72,7 +72,7 @@ def base_design() -> Sets:
     return design
 
 
-def relabelled(copies: int, seed: int) -> Sets:
+def relabeled(copies: int, seed: int) -> Sets:
     """Return copies of the base design, all but the first with permuted labels, bool (42 * copies, 15)."""
     if copies < 1:
         raise DesignError(f"copies: found {copies}, expected at least 1")
@@ -118,7 +118,7 @@ class ScreeningDesign:
         Each position goes through the design in a random order, which differs between positions and passes. A block
         with sets of random size skips its run.
         """
-        design = relabelled(self.copies, seed)
+        design = relabeled(self.copies, seed)
         sets = np.zeros((len(blocks), positions, MAX_DENIABLE_IDS), np.bool_)
         for i, block in enumerate(blocks.tolist()):
             generator = np.random.default_rng([seed, 1, block])

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import yaml
 
 from helsinki_env.data import Node, digest_of, read_yaml, short_repr
-from helsinki_env.evaluation.arena.designs import base_design, relabelled, subsets
+from helsinki_env.evaluation.arena.designs import base_design, relabeled, subsets
 from helsinki_env.evaluation.balance.helsinki.base import (
     ConfigFile,
     StudyError,
@@ -183,7 +183,7 @@ def coverings() -> BoardArray:
 def random_boards(numbers: Sequence[BoardNumber], count: int, seed: int) -> list[BoardValues]:
     """Return random boards on which each parameter changes equally often (for coverings: runs of a balanced design)."""
     if searches_covers(numbers):
-        return [tuple(board) for board in relabelled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
+        return [tuple(board) for board in relabeled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
     generator = np.random.default_rng([seed, 1])
     changes = random_changes(generator, count, [len(number.others) for number in numbers], _CHANGED)
     values = [(number.was, *number.others) for number in numbers]
