@@ -6,10 +6,12 @@ import copy
 import json
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from helsinki_env import notation
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
@@ -323,3 +325,13 @@ def test_the_last_round_that_can_be_told_is_never_passed() -> None:
             one.step(rare_action(one, rng))
             assert read(one.to_dict()) == one
         assert one.round <= 127
+
+
+def test_a_position_with_very_many_tiles_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "many.yaml"
+    path.write_text("base: copenhagen\ntiles: {copies: {players_2: [20, 20, 20, 20]}}\n")
+    game = CopenhagenGame(CopenhagenConfig(components=str(path)), seed=1)
+    rng = random.Random(1)
+    while not game.done:
+        assert notation.from_dict(notation.to_dict(game)) == game
+        game.step(rng.choice(game.legal_actions().tolist()))

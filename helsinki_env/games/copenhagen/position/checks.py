@@ -154,11 +154,12 @@ def _check_standing(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None
 
 
 def _rounds_to_come(p: SimpleNamespace, components: Components, phase: str) -> int:
-    """Return an upper bound on the remaining rounds: each turn uses up two cards of the draw pile, or a tile."""
+    """Return an upper bound on the remaining rounds: each turn uses up two cards of the draw pile, or places a tile."""
     cards = int(p.pile_size)
     if not p.end_card:  # the discard pile may still become the draw pile, once
         cards += len(COLOURS) * components.cards[p.players - 2] + 1
-    turns = cards // 2 + sum(p.supply) + (phase == Phase.COAT)
+    room = sum((CELLS - int(filled).bit_count()) // min(TILE_SIZES) for filled in p.filled[: p.players])
+    turns = cards // 2 + min(sum(p.supply), room) + (phase == Phase.COAT)
     return int(p.seat + turns) // int(p.players)
 
 
