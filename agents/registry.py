@@ -282,6 +282,7 @@ def _make_from_module(module: str, argument: str, config: Any) -> Player:
     attribute, _, rest = argument.partition(":")
     called = short_repr(module + ":" + argument)
     with converted_player_errors(called, "cannot be loaded"):
+        import_module("helsinki_env.registration")  # the module may make environments by id
         found = getattr(import_module(module), attribute)
     if isinstance(found, type | Player):
         _no_argument(f"{module}:{attribute}", rest)

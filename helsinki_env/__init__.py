@@ -112,5 +112,6 @@ def __dir__() -> list[str]:
 
 
 _check_links()
-if Path(sys.argv[0]).stem != "helsinki":  # the command sets up Ctrl-C handling before slow imports
+# The command, whose script has no extension except on Windows, sets up Ctrl-C handling before slow imports.
+if not sys.argv or Path(sys.argv[0]).name not in ("helsinki", "helsinki.exe"):
     import_module("helsinki_env.registration")

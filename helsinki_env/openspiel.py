@@ -18,7 +18,8 @@ Helsinki also has `dry_roads` and `covered` ("first_game", or names of board act
 - **Observation**: `observation_string` is the position as seen by the player, in JSON; `observation_tensor` is the
   environment's observation vector, float32 (F,). Both are empty before the deal.
 - **Information state**: `information_state_string` is the list of all actions since the deal, which are public,
-  followed by the observation. It lacks the actions before a state from ``game.new_initial_state(text)``. With the
+  followed by the observation. It lacks cards that were in the display before, and the actions before a state from
+  ``game.new_initial_state(text)``: different histories may have the same string. With the
   `history` parameter, `information_state_tensor` is the observation followed by the last `history` actions, oldest
   first. Each action is its id plus 1, divided by the number of ids; 0 means none. Games between random players take
   fewer than 1,000 actions.
@@ -322,7 +323,7 @@ def _register(name: str) -> None:
 
         def __reduce__(self) -> tuple[Any, ...]:
             """Support pickling, for example for worker processes."""
-            return pyspiel.load_game, (str(self),)
+            return pyspiel.load_game, (name, self.get_parameters())
 
     pyspiel.register_game(game_type, RegisteredGame)
 

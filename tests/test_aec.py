@@ -240,7 +240,10 @@ def test_denied_actions_hold_for_later_games() -> None:
 @EACH_GAME
 def test_other_options_are_ignored(game: TestedGame, kind: str) -> None:
     env = make(game, kind)
-    env.reset(seed=1, options={"options": 1, "num_players": 4})
+    env.reset(seed=1, options={"options": 1})
+    assert env.unwrapped.game == first_game(game)
+    with pytest.raises(ConfigError, match="options: found num_players, which cannot change; create another"):
+        env.reset(seed=2, options={"num_players": 3})
     assert env.unwrapped.game == first_game(game)
 
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import copy
 import io
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -21,7 +23,15 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pettingzoo.test import api_test, render_test, seed_test, state_test
 from pettingzoo.utils.wrappers import CaptureStdoutWrapper
 
-from helsinki_env import CopenhagenVectorEnv, HelsinkiGame, flatten, helsinki_v0
+from helsinki_env import (
+    CopenhagenVectorEnv,
+    HelsinkiGame,
+    HelsinkiSeatEnv,
+    HelsinkiSeatVectorEnv,
+    HelsinkiVectorEnv,
+    flatten,
+    helsinki_v0,
+)
 from helsinki_env.engine.determinization import determinize, determinize_observation, sample_determinizations
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
@@ -269,6 +279,18 @@ def test_copies_of_flat_environments_are_flat_and_independent() -> None:
         np.testing.assert_array_equal(flat.last()[0], before)
 
 
+@pytest.mark.parametrize("make", [HelsinkiSeatEnv, HelsinkiVectorEnv, HelsinkiSeatVectorEnv])
+def test_copies_of_flat_gymnasium_environments_do_not_share_the_game(make: Any) -> None:
+    flat = flatten(make())
+    flat.reset(seed=1)
+    other = copy.copy(flat)
+    assert type(other) is type(flat)
+    before = flat.unwrapped.get_state()["states"].tobytes()
+    other.reset(seed=2)
+    assert flat.unwrapped.get_state()["states"].tobytes() == before
+    assert other.unwrapped.get_state()["states"].tobytes() != before
+
+
 def test_what_has_no_such_observations_is_not_flattened() -> None:
     with pytest.raises(ValueError, match="env: found str, expected an environment of Gymnasium"):
         flatten("helsinki/Helsinki-v0")
@@ -391,3 +413,51 @@ def test_a_wrong_option_is_an_error_for_callers_and_type_checkers() -> None:
         CopenhagenVectorEnv(2, dry_roads=True)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="reward"):
         helsinki_v0.env(reward=3)  # type: ignore[arg-type]
+
+
+@EACH_GAME
+@pytest.mark.parametrize("value", ["x" * 10**6, 10**5000, -(10**5000)], ids=["text", "number", "negative"])
+def test_errors_about_huge_values_are_short(game: TestedGame, value: Any) -> None:
+    one = game.spec.game(game.spec.config(), seed=1)
+    calls: list[Callable[[], object]] = [
+        lambda: one.step(value),
+        lambda: game.module.env().reset(seed=value if isinstance(value, str) else -abs(value)),
+        lambda: game.vector_env(value),
+        lambda: game.vector_env(2).game(value),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=r".") as caught:
+            call()
+        assert len(str(caught.value)) < 2000
+
+
+def test_a_misspelled_argument_names_the_options() -> None:
+    message = "unexpected argument 'num_player': .*num_players.* are the game's options"
+    for make in (HelsinkiSeatEnv, HelsinkiVectorEnv, helsinki_v0.env):
+        with pytest.raises(TypeError, match=message):
+            make(num_player=3)  # type: ignore[call-arg]
+
+
+@EACH_GAME
+def test_every_class_takes_a_configuration(game: TestedGame) -> None:
+    config = game.spec.config(num_players=3, reward="rank")
+    assert game.module.env(config=config).unwrapped.config == config
+    with pytest.raises(ValueError, match="config: found num_players too"):
+        game.module.env(num_players=3, config=config)
+
+
+@pytest.mark.parametrize("name", ["helsinki.py", "train.py"])
+def test_environments_are_registered_for_a_script_of_any_name(tmp_path: Path, name: str) -> None:
+    script = tmp_path / name
+    script.write_text("import gymnasium\nprint(gymnasium.make('helsinki_env:helsinki/Helsinki-v0').spec.id)\n")
+    found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert found.stdout.strip() == "helsinki/Helsinki-v0"
+
+
+def test_batches_seed_their_random_generator() -> None:
+    env = HelsinkiVectorEnv(2)
+    env.reset(seed=5)
+    drawn = env.np_random.integers(2**60)
+    env.reset(seed=5)
+    assert env.np_random_seed == 5
+    assert env.np_random.integers(2**60) == drawn

@@ -211,6 +211,7 @@ def test_players_that_go_wrong_are_named(answer: object, error: type[ValueError]
         ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),
         ({"threads": 0}, "threads: found 0"),
         ({"batch": 0}, "batch: found 0"),
+        ({"players": [len, "random"]}, "players: found <built-in function len>, expected names or objects with `name`"),
         ({"players": ["random", "nobody"]}, "player 'nobody': found no such player"),
     ],
 )

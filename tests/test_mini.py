@@ -335,3 +335,8 @@ def test_it_is_known_only_to_those_who_import_it() -> None:
     code = "import sys, helsinki_env.cli.commands.mini; print('helsinki_env.mini' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert found.stdout == "False\n"
+
+
+def test_nothing_can_be_denied() -> None:
+    with pytest.raises(ValueError, match=r"denied\[0\]: found \[1\], expected \[\]: this game has nothing to disable"):
+        MiniConfig(denied=[[1], []])  # type: ignore[arg-type]

@@ -78,6 +78,8 @@ def test_every_event_is_read_once() -> None:
 @pytest.mark.parametrize("listed", [True, False])
 def test_an_answer_without_an_action_is_asked_again_and_then_forfeited(listed: bool) -> None:
     env = TextGameEnv(listed=listed, retries=1)
+    with pytest.raises(ValueError, match="no game is dealt yet; call reset"):
+        env.get_observation()
     env.reset(num_players=3, seed=1)
     assert ("The legal actions, as id" in env.get_observation()[1]) == listed
     assert env.step("fly") == (False, {"error": env.get_observation()[1]})
@@ -90,6 +92,8 @@ def test_an_answer_without_an_action_is_asked_again_and_then_forfeited(listed: b
     rewards, known = env.close()
     assert rewards == {0: -1.0, 1: 0.0, 2: 0.0}
     assert known[0]["forfeited"]
+    assert known[0]["rank"] == 2, "the seat that forfeits is last"
+    assert sorted(one["rank"] for one in known.values()) == [0, 1, 2]
     assert env.legal_actions == ()
 
 

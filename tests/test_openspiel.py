@@ -7,6 +7,7 @@ import pickle
 import random
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -228,6 +229,13 @@ def test_only_numbered_deals_exist() -> None:
 def test_a_game_can_be_sent_to_another_process() -> None:
     game = pyspiel.load_game("helsinki(players=3,deals=7)")
     assert str(pickle.loads(pickle.dumps(game))) == str(game)
+
+
+def test_a_component_path_with_any_characters_can_be_sent(tmp_path: Path) -> None:
+    path = tmp_path / "mine,a=1 (2).yaml"
+    path.write_text("base: default\n")
+    game = pyspiel.load_game("helsinki", {"components": str(path)})
+    assert pickle.loads(pickle.dumps(game)).config == game.config
 
 
 def test_a_game_with_a_single_deal() -> None:

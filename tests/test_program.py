@@ -614,3 +614,20 @@ def test_more_than_1024_open_files_stop_no_program(bot: str) -> None:
         for number in opened:
             os.close(number)
         resource.setrlimit(resource.RLIMIT_NOFILE, (least, most))
+
+
+def test_players_of_own_code_can_make_environments_in_worker_processes(tmp_path: Path) -> None:
+    (tmp_path / "own_code.py").write_text(
+        "import gymnasium\n"
+        "from helsinki_env.agents.random import RandomPlayer\n"
+        "def make(argument, config):\n"
+        "    gymnasium.make('helsinki_env:helsinki/Helsinki-v0')\n"
+        "    return RandomPlayer()\n"
+    )
+    program = (
+        "import sys; sys.argv[0] = 'helsinki'\n"  # as in a worker process of the command
+        "from helsinki_env.agents.registry import make_player; print(make_player('own_code:make').name)"
+    )
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert found.stdout == "random\n"

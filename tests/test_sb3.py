@@ -346,3 +346,20 @@ def test_the_command_trains_saves_and_measures(tmp_path: Path, capsys: pytest.Ca
     assert lines[-1].startswith("against greedy: won ")
     assert len(lines) > 5
     assert SB3Player(path).model.num_timesteps == 4096
+
+
+def test_a_game_that_ends_with_an_illegal_action_is_lost() -> None:
+    env = make_sb3_env(2, seat=1, illegal_action="penalize", seed=1)
+    env.reset()
+    with pytest.warns(UserWarning, match="illegal action"):
+        *_, infos = env.step(np.full(2, 939))
+    assert [(info["is_success"], info["places"].tolist()) for info in infos] == [(0.0, [0, 1])] * 2
+
+
+def test_pictures_of_different_numbers_of_players_have_one_size() -> None:
+    episodes = RandomEpisodes(num_players=(2, 3, 4))
+    env = make_sb3_env(8, seed=1, episodes=episodes, render_mode="rgb_array", render_width=300)
+    env.reset()
+    images = env.get_images()
+    assert {image.shape for image in images if image is not None} == {(max(map(len, images)), 300, 3)}  # type: ignore[arg-type]
+    assert env.render("rgb_array").ndim == 3  # type: ignore[union-attr]

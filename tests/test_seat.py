@@ -615,6 +615,9 @@ def test_an_illegal_decision_can_end_the_game_instead(game: TestedGame, action: 
     assert reward.tolist() == [0, -100]
     assert ended.tolist() == info["illegal_action"].tolist() == [False, True]
     assert info["rewards"][1].tolist() == [-100 if s == seat else 50 for s in range(3)]
+    ranks = played.ranks()
+    expected = [2 if s == seat else ranks[s] - (ranks[s] > ranks[seat]) for s in range(3)]
+    assert info["places"][1].tolist() == expected, "the learner is last, and the others keep their order"
     if mode == AutoresetMode.SAME_STEP:
         assert info["final_info"]["illegal_action"].tolist() == [False, True]
         assert np.array_equal(info["final_obs"][1]["observation"], played.observation(seat))

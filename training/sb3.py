@@ -63,7 +63,7 @@ DEFAULTS: dict[str, Any] = {
 }
 """Hyperparameters of `MaskablePPO`. A game has its only reward at the end, after about 60 actions: do not discount."""
 #: Options of the environment that are not part of the configuration.
-_SEAT_OPTIONS = ("opponents", "seat", "illegal_action", "episodes", "render_mode")
+_SEAT_OPTIONS = ("opponents", "seat", "illegal_action", "episodes", "render_mode", "render_width")
 #: Fixed number of rows per model call, because the last bits of a matrix product depend on its shape.
 _CHUNK = 128
 #: Seed offset that makes evaluation games independent of training games.
@@ -194,7 +194,9 @@ class GamesVecEnv(VecEnv):
 
     def get_images(self) -> Sequence[npt.NDArray[Any] | None]:
         """Return an image of every game as seen by its learner, uint8 (height, width, 3)."""
-        return self.env.render() or ()
+        images: list[npt.NDArray[Any]] = self.env.render() or []  # type: ignore[assignment]
+        height = max((len(image) for image in images), default=0)  # it depends on the number of players
+        return [np.pad(image, ((0, height - len(image)), (0, 0), (0, 0)), constant_values=255) for image in images]
 
     def close(self) -> None:
         """Close the environment."""

@@ -41,7 +41,10 @@ _REPR = _ShortRepr()
 
 def short_repr(value: object) -> str:
     """Return the `repr` of a value, shortened to a readable length."""
-    return shorten(_REPR.repr(value))
+    try:
+        return shorten(_REPR.repr(value))
+    except ValueError:  # Python does not convert integers of more than 4,300 digits
+        return "a number with too many digits"
 
 
 def shorten(text: object, max_length: int = 160) -> str:
@@ -120,7 +123,7 @@ def seed_to_uint64(value: int | None, name: str = "seed") -> np.uint64:
         return np.uint64(secrets.randbits(64))
     number = as_integer(value)
     if number is None or number < 0:
-        raise ValueError(f"{name}: found {value!r}, expected a whole number of at least 0, or None")
+        raise ValueError(f"{name}: found {short_repr(value)}, expected a whole number of at least 0, or None")
     return np.uint64(number % 2**64)
 
 

@@ -91,6 +91,8 @@ class Configuration(Generic[ComponentsT]):
         `also` describes another accepted value in error messages.
         """
         names, first, noun = self.disabled_names, self.first_disabled, self.disabled_nouns[0]
+        if not names and data.value:
+            data.fail("[]: this game has nothing to disable")
         found: list[int] = []
         for item in _list_entries(data, f"a list of {noun} ids or names{also}, [] for none"):
             if isinstance(item.value, str):

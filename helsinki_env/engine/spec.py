@@ -308,10 +308,15 @@ class GameSpec:
         """Return `config` after checking it, or a new configuration with these options if it is None.
 
         Raises:
-            ConfigError: for invalid options. UserError: for a configuration together with options.
+            ConfigError: for invalid options. UserError: for a configuration together with options. TypeError: for an
+                unknown option.
         """
         if num_players is not None:
             options["num_players"] = num_players
+        known = self.config.keys()
+        for name in options:
+            if name not in known:
+                raise TypeError(f"unexpected argument {name!r}: {choices_text(known, name)} are the game's options")
         if config is None:
             return self.config(**options)
         if options:

@@ -18,7 +18,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
 
 from helsinki_env.data import FAST_INTEGER_TYPES, as_action, as_integer, seed_to_uint64, short_repr
-from helsinki_env.engine.configuration import REWARDS
+from helsinki_env.engine.configuration import REWARDS, ConfigError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import specialize
@@ -249,7 +249,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             seed: random seed; `make_game` deals the same game with this seed. None deals the next game of the last
                 seed's series, or uses fresh entropy at the first reset.
             options: changes to the configuration for this and later games; the keys are names in `self.options`. Other
-                keys are ignored, as PettingZoo requires.
+                names of the configuration are errors. Any other key is ignored, as PettingZoo requires.
 
         Raises:
             ConfigError: for an invalid configuration. ValueError: for an invalid seed. The environment is left
@@ -258,6 +258,8 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         config = self.config
         given = check_options(options)
         changes = {name: given[name] for name in self.options if name in given}
+        for name in set(given).intersection(self.config.keys()).difference(self.options):
+            raise ConfigError(f"options: found {name}, which cannot change; create another environment")
         setup = self._setup
         if changes:
             config = config.replace(**changes)

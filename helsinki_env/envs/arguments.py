@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import as_integer, has_boolean
+from helsinki_env.data import as_integer, has_boolean, short_repr
 from helsinki_env.drawing.raster import checked_width
 from helsinki_env.engine.playout import MOST_GAMES
 from helsinki_env.engine.spec import GameSpec
@@ -37,7 +37,7 @@ def as_array(name: str, given: Any) -> npt.NDArray[Any]:
     try:
         array = np.asarray(given)
     except (ValueError, OverflowError, TypeError, RuntimeError):  # RuntimeError: for tensors on a GPU, for example
-        raise ValueError(f"{name}: found {given!r}, expected an array") from None
+        raise ValueError(f"{name}: found {short_repr(given)}, expected an array") from None
     if isinstance(given, list | tuple) and array.dtype != np.bool_ and has_boolean(given):
         raise ValueError(f"{name}: found booleans among numbers in {given!r}, expected an array")
     return array
@@ -47,7 +47,7 @@ def check_num_envs(num_envs: object) -> int:
     """Return the number of games in a batch; raise ValueError if it is invalid."""
     count = as_integer(num_envs)
     if count is None or not 1 <= count <= MOST_GAMES:
-        raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number from 1 to {MOST_GAMES:,}")
+        raise ValueError(f"num_envs: found {short_repr(num_envs)}, expected a whole number from 1 to {MOST_GAMES:,}")
     return count
 
 
@@ -55,14 +55,14 @@ def check_index(b: object, num_envs: int) -> int:
     """Return the index of a game in a batch; raise ValueError if it is invalid."""
     number = as_integer(b)
     if number is None or not -num_envs <= number < num_envs:
-        raise ValueError(f"game: found {b!r}, expected the number of one of {num_envs} games, from 0")
+        raise ValueError(f"game: found {short_repr(b)}, expected the number of one of {num_envs} games, from 0")
     return number
 
 
 def check_episodes(spec: GameSpec, episodes: Any, name: str = "episodes") -> Any:
     """Return the random episode options of a game; raise ValueError for any other object."""
     if not isinstance(episodes, spec.episodes):
-        raise ValueError(f"{name}: found {episodes!r}, expected {spec.episodes.__name__}(...)")
+        raise ValueError(f"{name}: found {short_repr(episodes)}, expected {spec.episodes.__name__}(...)")
     return episodes
 
 
@@ -78,7 +78,7 @@ def player_range(config: Any, episodes: Any) -> tuple[int, int]:
 def check_options(options: object) -> dict[str, Any]:
     """Return a copy of the options of a reset; raise ValueError unless they are a mapping or None."""
     if not isinstance(options, Mapping | None):
-        raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
+        raise ValueError(f"options: found {short_repr(options)}, expected a mapping of option names to values, or None")
     return dict(options or {})
 
 
@@ -97,7 +97,7 @@ def render_modes(spec: GameSpec) -> list[str]:
 def check_mode(mode: str | None, modes: tuple[str, ...]) -> str | None:
     """Return a render mode; raise ValueError if it is not in `modes`."""
     if mode is not None and (not isinstance(mode, str) or mode not in modes):
-        raise ValueError(f"render_mode: found {mode!r}, expected None or one of {', '.join(modes)}")
+        raise ValueError(f"render_mode: found {short_repr(mode)}, expected None or one of {', '.join(modes)}")
     return mode
 
 
@@ -109,7 +109,7 @@ def check_width(width: int | None) -> int | None:
 def check_flag(name: str, value: object) -> bool:
     """Return a flag; raise ValueError unless it is True or False."""
     if not isinstance(value, bool):
-        raise ValueError(f"{name}: found {value!r}, expected True or False")
+        raise ValueError(f"{name}: found {short_repr(value)}, expected True or False")
     return value
 
 
@@ -117,7 +117,7 @@ def check_illegal_action(value: object) -> IllegalActionMode:
     """Return the `illegal_action` argument; raise ValueError if it is invalid."""
     if isinstance(value, str) and value in ("penalize", "raise"):
         return value  # type: ignore[return-value]  # one of the two
-    raise ValueError(f"illegal_action: found {value!r}, expected 'penalize' or 'raise'")
+    raise ValueError(f"illegal_action: found {short_repr(value)}, expected 'penalize' or 'raise'")
 
 
 def warn_illegal_action(reward: str, mask: str, depth: int) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from helsinki_env.data import seed_to_uint64
+from helsinki_env.data import as_integer, seed_to_uint64
 from helsinki_env.engine import loops
 from helsinki_env.engine.arrays import seat_array
 from helsinki_env.engine.configuration import REWARDS
@@ -132,6 +132,8 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         setup = self._each(options.pop("setup", None), options)
         runs = self._seeded(seed, chosen)
         self._change(options)
+        if (number := as_integer(seed)) is not None:
+            super().reset(seed=number)  # `np_random`, which the games do not use
         self._runs = runs
         if setup is not None:
             self._setup = setup

@@ -72,9 +72,9 @@ class OptionsAECEnv(GameAECEnv, Generic[ConfigT, GameT]):
     """PettingZoo AEC environment for one game; see `GameAECEnv`.
 
     Args:
-        num_players: number of players, 2 to 4.
+        num_players: number of players, 2 to 4; default: 2.
         render_mode, illegal_action, render_width, global_state: see `GameAECEnv`.
-        options: other configuration options of the game, such as `reward`.
+        config, options: see `OptionsVectorEnv`.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
@@ -85,16 +85,17 @@ class OptionsAECEnv(GameAECEnv, Generic[ConfigT, GameT]):
 
     def __init__(
         self,
-        num_players: int = 2,
+        num_players: int | None = None,
         *,
         render_mode: str | None = None,
         illegal_action: IllegalActionMode = "penalize",
         render_width: int | None = None,
         global_state: bool = False,
+        config: ConfigT | None = None,
         **options: Any,
     ) -> None:
-        config = self.game_spec.config(num_players, **options)
-        super().__init__(config, render_mode, illegal_action, render_width, global_state)
+        chosen = self.game_spec.config_or(config, num_players, **options)
+        super().__init__(chosen, render_mode, illegal_action, render_width, global_state)
 
     @property
     def game(self) -> GameT:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import gymnasium
 import numpy as np
@@ -58,7 +58,23 @@ def flatten(env: Any) -> Any:
     raise ValueError(f"env: found {type(env).__name__}, expected an environment of Gymnasium or PettingZoo (AEC)")
 
 
-class FlatEnv(gymnasium.ObservationWrapper[Flat, Any, Observation], RecordConstructorArgs):
+class _CopiesGame:
+    """Mixin for copies that do not share the wrapped environment, in which two would take the same steps."""
+
+    env: Any
+
+    def __copy__(self) -> Self:
+        """Return an independent copy."""
+        return self._with(copy(self.env))
+
+    def _with(self, env: Any) -> Self:
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        new.env = env
+        return new
+
+
+class FlatEnv(_CopiesGame, gymnasium.ObservationWrapper[Flat, Any, Observation], RecordConstructorArgs):
     """A Gymnasium environment with flat observations; see `flatten`."""
 
     def __init__(self, env: gymnasium.Env[Observation, Any]) -> None:
@@ -71,7 +87,7 @@ class FlatEnv(gymnasium.ObservationWrapper[Flat, Any, Observation], RecordConstr
         return _flat(observation)
 
 
-class FlatVectorEnv(VectorWrapper, RecordConstructorArgs):
+class FlatVectorEnv(_CopiesGame, VectorWrapper, RecordConstructorArgs):
     """A Gymnasium vector environment with flat observations, in any autoreset mode; see `flatten`."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
@@ -96,7 +112,7 @@ class FlatVectorEnv(VectorWrapper, RecordConstructorArgs):
         return _flat(obs), reward, terminated, truncated, info
 
 
-class FlatAECEnv(BaseWrapper):  # type: ignore[misc]  # an untyped base class
+class FlatAECEnv(_CopiesGame, BaseWrapper):  # type: ignore[misc]  # an untyped base class
     """A PettingZoo environment with flat observations; see `flatten`."""
 
     def __init__(self, env: Any) -> None:
@@ -106,16 +122,6 @@ class FlatAECEnv(BaseWrapper):  # type: ignore[misc]  # an untyped base class
     def clone(self) -> FlatAECEnv:
         """Return an independent copy."""
         return self._with(self.env.clone())
-
-    def __copy__(self) -> FlatAECEnv:
-        """Return an independent copy: two environments that share one would take the same steps."""
-        return self._with(copy(self.env))
-
-    def _with(self, env: Any) -> FlatAECEnv:
-        new = FlatAECEnv.__new__(FlatAECEnv)
-        new.__dict__.update(self.__dict__)
-        new.env = env
-        return new
 
     def observation_space(self, agent: str) -> Box:
         """Return the observation space of an agent, always the same object."""

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env.data import as_integer, seed_to_uint64
+from helsinki_env.data import as_integer, seed_to_uint64, short_repr
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import specialize
 from helsinki_env.engine.states import States
@@ -155,7 +155,8 @@ class GameSeatVectorEnv(BaseVectorEnv):
         config: configuration of the game to play.
         opponents: one opponent for all other seats, or a list with one per seat, clockwise from the learner; see the
             module docstring.
-        seat: the learner's seat: a number, "rotate" (the next seat in each game), or "random" (drawn for each game).
+        seat: the learner's seat: a number, "rotate" (the next seat in each game, from 0 after a reset with a
+            seed), or "random" (drawn for each game).
         illegal_action: effect of an illegal action. "penalize": that game ends with reward -1 (-100 with reward
             "margin"), ``info["illegal_action"]`` bool (B,) marks it, and the first illegal action also triggers a
             warning. "raise": raises `IllegalActionError`; no game is advanced.
@@ -420,7 +421,8 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         config: configuration of the game to play.
         opponents: one opponent for all other seats, or a list with one per seat, clockwise from the learner; see the
             module docstring.
-        seat: the learner's seat: a number, "rotate" (the next seat in each game), or "random" (drawn for each game).
+        seat: the learner's seat: a number, "rotate" (the next seat in each game, from 0 after a reset with a
+            seed), or "random" (drawn for each game).
         illegal_action: effect of an illegal action. "penalize": the game ends with reward -1 (-100 with reward
             "margin"), ``info["illegal_action"]`` holds the message, and the first illegal action also triggers a
             warning. "raise": raises `IllegalActionError` and leaves the game unchanged. A non-integer action always
@@ -501,7 +503,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         """
         number = as_integer(action)
         if number is None:
-            raise IllegalActionError(f"action: found {action!r}, expected a whole number")
+            raise IllegalActionError(f"action: found {short_repr(action)}, expected a whole number")
         batch = self._batch
         if batch._seatings["over"][0]:
             raise IllegalActionError("the game is over; deal the next one with reset()")

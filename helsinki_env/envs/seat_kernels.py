@@ -155,13 +155,15 @@ def _play_random(t, g, seating, how, legal):
 
 @kernel
 def _penalize(t, g, seating, how, report):
-    """End the game after an illegal action of the learner: it gets the penalty, and the others share the opposite."""
+    """End the game after an illegal action: the learner is last and gets the penalty; the others share the opposite."""
     seating.over = True
     fill_report(t, g, how.reward, report)
     report.illegal = True
     for seat in range(g.players):
         report.rewards[seat] = -how.penalty / (g.players - 1)
+        report.places[seat] -= report.places[seat] > report.places[seating.learner]
     report.rewards[seating.learner] = how.penalty
+    report.places[seating.learner] = g.players - 1
 
 
 @kernel

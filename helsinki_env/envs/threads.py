@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import as_integer
+from helsinki_env.data import as_integer, short_repr
 from helsinki_env.engine.atomics import APART, spin_until
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.utils.machine import cpu_count
@@ -101,7 +101,7 @@ class ThreadPool:
             threads = cpu_count()
         self.threads = as_integer(threads) or 0
         if self.threads < 1:
-            raise ValueError(f"{name}: found {threads!r}, expected a whole number of at least 1, or None")
+            raise ValueError(f"{name}: found {short_repr(threads)}, expected a whole number of at least 1, or None")
         self._team: _Team | None = None
         self._process = 0
 

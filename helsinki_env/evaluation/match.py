@@ -23,7 +23,7 @@ import numpy.typing as npt
 from helsinki_env.agents.base import Player, init_streams
 from helsinki_env.agents.llm.usage import shared_budget
 from helsinki_env.agents.registry import make_player
-from helsinki_env.data import Node, UserError
+from helsinki_env.data import Node, UserError, short_repr
 from helsinki_env.engine.spec import default_config
 from helsinki_env.envs.threads import ThreadPool
 from helsinki_env.evaluation.match_stats import PlayerResult, player_result
@@ -103,6 +103,9 @@ class Match:
         self.config, self.seed = config, seed
         with shared_budget(player for player in players if isinstance(player, str)):
             self.players = [make_player(player, config) if isinstance(player, str) else player for player in players]
+        for player in self.players:
+            if not isinstance(player, Player):
+                raise UserError(f"players: found {short_repr(player)}, expected names or objects with `name` and `act`")
         self.names = _named(self.players)
 
     def round_up_games(self, games: int) -> int:

@@ -66,6 +66,8 @@ class TextGameEnv:
     @property
     def game(self) -> BoardGame:
         """A copy of the current game."""
+        if not hasattr(self, "_env"):
+            raise ValueError("no game is dealt yet; call reset() first")
         game: BoardGame = self._env.game
         return game
 
@@ -138,6 +140,9 @@ class TextGameEnv:
         else:
             found = {seat: float(rewards[f"player_{seat}"]) for seat in seats}
         scores, ranks = game.scores().tolist(), game.ranks().tolist()
+        if self.forfeited is not None:  # the seat is last, and the seats behind it move up
+            ranks = [rank - (rank > ranks[self.forfeited]) for rank in ranks]
+            ranks[self.forfeited] = game.num_players - 1
         return found, {
             seat: {"score": scores[seat], "rank": ranks[seat], "forfeited": seat == self.forfeited} for seat in seats
         }

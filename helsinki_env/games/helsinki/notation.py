@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Node, as_integer
+from helsinki_env.data import Node, as_integer, short_repr
 from helsinki_env.engine.layout import ActionTable
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.actions import KINDS, SIDES, action_table
@@ -74,7 +74,7 @@ def action_to_string(action: int | np.integer[Any], components: Components | str
     loaded = _loaded(components)
     number = as_integer(action)
     if number is None:
-        raise ValueError(f"action {action!r} is not a whole number")
+        raise ValueError(f"action {short_repr(action)} is not a whole number")
     kind, argument = action_table(loaded.types).decode(number)
     name = KINDS[kind]
     if kind in _NO_ARGUMENT:
@@ -103,15 +103,17 @@ def string_to_action(text: str, components: Components | str | Path = "default")
     """
     loaded = _loaded(components)
     if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"action {text!r}: expected text such as 'MOVE 2' or 'BUILD green 3/3+1'")
+        raise ValueError(f"action {short_repr(text)}: expected text such as 'MOVE 2' or 'BUILD green 3/3+1'")
     name, _, rest = " ".join(text.split()).partition(" ")
     if name not in KINDS:
-        raise ValueError(f"action {text!r}: {name!r} is not a kind of action; the kinds are {', '.join(KINDS)}")
+        raise ValueError(
+            f"action {short_repr(text)}: {short_repr(name)} is not a kind of action; the kinds are {', '.join(KINDS)}"
+        )
     kind = KINDS.index(name)
     argument = _parse_argument(kind, rest, loaded)
     table = action_table(loaded.types)
     if argument is None or not 0 <= argument < table.sizes[kind]:
-        raise ValueError(f"action {text!r}: expected {_example(kind, table, loaded)}")
+        raise ValueError(f"action {short_repr(text)}: expected {_example(kind, table, loaded)}")
     return table.encode(kind, argument)
 
 
