@@ -82,7 +82,7 @@ def test_python_blocks_run(
     """Each by itself, in one folder: a later one finds there what earlier ones wrote."""
     monkeypatch.chdir(tmp_path)
     for block in PYTHON[page]:
-        exec(compile(block.text, str(block), "exec"), {"__name__": "example"})
+        exec(compile(block.text, str(block), "exec"), {"__name__": "__main__"})
         if "print(" in block.text:
             printed = capsys.readouterr().out
             assert printed.strip(), block
@@ -175,7 +175,8 @@ def test_every_argument_of_the_environments_is_described(name: str) -> None:
     module = importlib.import_module(f"helsinki_env.{name}_v0")
     page, classes = ((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in (name, "environment"))
     options = {*inspect.signature(module.raw_env).parameters, *module.raw_env.game_spec.config.keys()}
-    assert all(f"\n| `{option}` |" in page for option in options - {"options"})
+    assert all(f"\n| `{option}` |" in page for option in options - {"options", "config"})
+    assert "`config=`" in classes
     for kind in ("VectorEnv", "SeatEnv", "SeatVectorEnv", "TorchEnv"):
         for argument in inspect.signature(getattr(helsinki_env, f"{name.capitalize()}{kind}")).parameters:
             assert argument in options or re.search(rf"(\n\| .*|)`{argument}=?`", classes), (kind, argument)
