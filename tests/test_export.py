@@ -240,9 +240,9 @@ def test_the_exported_bundled_network_is_that_of_its_checkpoint(game: str) -> No
 
 def test_a_model_holds_what_the_checkpoint_says_of_itself(checkpoint: Path, original: Path) -> None:
     network, description = load_checkpoint(checkpoint)
-    model, told = load_onnx(original)
-    assert told == description
-    assert told["preset"] == "none"
+    model, exported = load_onnx(original)
+    assert exported == description
+    assert exported["preset"] == "none"
     expected = TorchModel(network)
     assert [output.name for output in model._session.get_outputs()] == list(NetworkOutput._fields)
     assert model.sharpness == expected.sharpness

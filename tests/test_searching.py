@@ -196,10 +196,10 @@ def test_a_network_learns_to_prefer_and_to_expect_what_search_found(monkeypatch:
     ppo = PPO(network, stage(search), config, 0, lambda number: (RandomPlayer(),), False)
     rollout = ppo.collector.play(network, (RandomPlayer(),), 4, 0, False)
 
-    def kept(*_: Any) -> Rollout:
+    def fixed_rollout(*_: Any) -> Rollout:
         return rollout
 
-    monkeypatch.setattr(ppo.collector, "play", kept)
+    monkeypatch.setattr(ppo.collector, "play", fixed_rollout)
     losses = [ppo.update().losses for _ in range(12)]
     ppo.close()
     assert losses[-1]["search_policy"] < 0.8 * losses[0]["search_policy"]
