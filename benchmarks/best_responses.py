@@ -18,8 +18,7 @@ from typing import Any
 
 import helsinki_env
 from helsinki_env.agents.registry import files_digest, make_player
-from helsinki_env.cli.commands.simulate import MatchFile
-from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.cli.commands.simulate import MatchFile, play_into
 from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.evaluation.match import Match, Results
@@ -77,18 +76,12 @@ def results(file: Node, out: Path, only: list[int], counts: list[int]) -> Iterat
 
 def final_games(match: Match, games: int, path: Path) -> Results:
     """Play the games that are missing in a file of records, and return all; Ctrl-C saves the finished games."""
-    resumes, total = is_file(path), match.round_up_games(games)
-    with MatchFile(path, match, games, resume=resumes) as file, ProgressDisplay(total) as display:
-        display.resume(len(file))
-
-        def ended(part: Results) -> None:
-            file.add(part)
-            display.advance(len(part))
-
+    with MatchFile(path, match, games, resume=is_file(path)) as file:
         try:
-            return match.play(games, batch=None, resume_from=file.before, on_games_end=ended)
+            return play_into(file)
         except KeyboardInterrupt:
             file.keep()
+            total = match.round_up_games(games)
             raise UserError(f"interrupted: {len(file):,} of {total:,} games saved; run the command again") from None
 
 

@@ -432,7 +432,7 @@ def test_errors_about_huge_values_are_short(game: TestedGame, value: Any) -> Non
 
 
 def test_a_misspelled_argument_names_the_options() -> None:
-    message = "unexpected argument 'num_player': .*num_players.* are the game's options"
+    message = r"options: found 'num_player', expected one of num_players, .*; did you mean 'num_players'\?"
     for make in (HelsinkiSeatEnv, HelsinkiVectorEnv, helsinki_v0.env):
         with pytest.raises(TypeError, match=message):
             make(num_player=3)  # type: ignore[call-arg]

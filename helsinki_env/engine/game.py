@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import FAST_INTEGER_TYPES, UserError, as_action, as_integer, seed_to_uint64
+from helsinki_env.data import FAST_INTEGER_TYPES, UserError, as_action, as_integer, seed_to_uint64, short_repr
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import specialize
@@ -186,7 +186,7 @@ class BoardGame:
         """Return a seat as an int. Raise ValueError if it is not a seat of the game."""
         chosen = as_integer(seat)
         if chosen is None or not 0 <= chosen < self.num_players:
-            raise ValueError(f"seat: found {seat!r}, expected 0 to {self.num_players - 1}")
+            raise ValueError(f"seat: found {short_repr(seat)}, expected 0 to {self.num_players - 1}")
         return chosen
 
     def validate_viewer(self, viewer: int | None) -> int | None:
@@ -194,7 +194,8 @@ class BoardGame:
         seat = as_integer(viewer)
         if viewer is None or (seat is not None and 0 <= seat < self.num_players):
             return seat
-        raise ValueError(f"viewer: found {viewer!r}, expected None or a seat from 0 to {self.num_players - 1}")
+        most = self.num_players - 1
+        raise ValueError(f"viewer: found {short_repr(viewer)}, expected None or a seat from 0 to {most}")
 
     def to_dict(self, seat: int | None = None) -> dict[str, Any]:
         """Return the game, or one seat's view of it, as a dict. Raise ValueError if the game has no positions."""

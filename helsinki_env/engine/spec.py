@@ -316,7 +316,7 @@ class GameSpec:
         known = self.config.keys()
         for name in options:
             if name not in known:
-                raise TypeError(f"unexpected argument {name!r}: {choices_text(known, name)} are the game's options")
+                raise TypeError(f"options: found {name!r}, expected {choices_text(known, name)}")
         if config is None:
             return self.config(**options)
         if options:

@@ -258,8 +258,9 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         config = self.config
         given = check_options(options)
         changes = {name: given[name] for name in self.options if name in given}
-        for name in set(given).intersection(self.config.keys()).difference(self.options):
-            raise ConfigError(f"options: found {name}, which cannot change; create another environment")
+        for name in given:
+            if name not in self.options and name in self.config.keys():  # noqa: SIM118  # not a mapping
+                raise ConfigError(f"options: found {name}, which cannot change; create another environment")
         setup = self._setup
         if changes:
             config = config.replace(**changes)
@@ -429,7 +430,8 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         try:
             return self.possible_agents.index(agent)
         except ValueError:
-            raise ValueError(f"agent: found {agent!r}, expected one of {', '.join(self.possible_agents)}") from None
+            names = ", ".join(self.possible_agents)
+            raise ValueError(f"agent: found {short_repr(agent)}, expected one of {names}") from None
 
     def render(self) -> Any:
         """Return a drawing of the game with all cards visible; in "human" mode, print it, as every step does."""

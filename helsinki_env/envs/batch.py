@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from helsinki_env.data import as_integer, seed_to_uint64
+from helsinki_env.data import as_integer, seed_to_uint64, short_repr
 from helsinki_env.engine import loops
 from helsinki_env.engine.arrays import seat_array
 from helsinki_env.engine.configuration import REWARDS
@@ -72,7 +72,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
             mode = AutoresetMode(autoreset_mode)
         except ValueError:
             names = ", ".join(str(m.value) for m in AutoresetMode)
-            raise ValueError(f"autoreset_mode: found {autoreset_mode!r}, expected one of {names}") from None
+            raise ValueError(f"autoreset_mode: found {short_repr(autoreset_mode)}, expected one of {names}") from None
         self.copy = check_flag("copy", copy)
         self.game_spec = spec_of(config)
         if episodes is not None:
@@ -226,7 +226,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         for key in options:
             if key not in self.game_spec.options:
                 known = ", ".join(("reset_mask", "episodes", "setup", *self.game_spec.options, *others))
-                raise ValueError(f"options: found {key!r}, expected {known}")
+                raise ValueError(f"options: found {short_repr(key)}, expected {known}")
         check_episodes(self.game_spec, episodes, "options['episodes']")
         if not options:
             return self.config, episodes

@@ -105,7 +105,7 @@ def _resolve(opponent: Opponent, config: Any) -> Act | None:
     act = getattr(opponent, "act", opponent)
     if not callable(act):
         raise ValueError(
-            f"opponents: found {opponent!r}, expected a name such as 'random', a player with a method "
+            f"opponents: found {short_repr(opponent)}, expected a name such as 'random', a player with a method "
             "act(observation, action_mask, keys), or such a function"
         )
     return act
@@ -116,8 +116,8 @@ def make_opponent(name: str, config: Any) -> Any:
     for point in entry_points(group=OPPONENT_ENTRY_POINTS):
         return point.load()(name, config)
     raise ValueError(
-        f"opponents: found {name!r}, expected a player object: no package that makes players by name is installed; "
-        "install the project with pip"
+        f"opponents: found {short_repr(name)}, expected a player object: no package that makes players by name is "
+        "installed; install the project with pip"
     )
 
 
@@ -212,9 +212,9 @@ class GameSeatVectorEnv(BaseVectorEnv):
         fewest, most = player_range(config, episodes)
         number = _SEATS.get(self._seat, self._seat) if isinstance(self._seat, str) else self._seat
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
-            raise ValueError(f"seat: found {self._seat!r}, expected a number, 'rotate' or 'random'")
+            raise ValueError(f"seat: found {short_repr(self._seat)}, expected a number, 'rotate' or 'random'")
         if not isinstance(self._seat, str) and not 0 <= number < fewest:
-            raise ValueError(f"seat: found {self._seat!r}, expected 0 to {fewest - 1}, 'rotate' or 'random'")
+            raise ValueError(f"seat: found {short_repr(self._seat)}, expected 0 to {fewest - 1}, 'rotate' or 'random'")
         opponents = None if self._opponents is None else self._opponents.for_players(most)
         super()._set_up(config, episodes)
         rules = self._rules[0]

@@ -151,6 +151,18 @@ class MatchFile:
             self._close(self._writer.finish if kind is None else self._writer.discard)
 
 
+def play_into(file: MatchFile, threads: int | None = 1) -> Results:
+    """Play the games that are missing in the file of a match, save them, show the progress, and return all games."""
+    with ProgressDisplay(file.match.round_up_games(file.games)) as display:
+        display.resume(len(file))
+
+        def ended(part: Results) -> None:
+            file.add(part)
+            display.advance(len(part))
+
+        return file.match.play(file.games, threads=threads, batch=None, resume_from=file.before, on_games_end=ended)
+
+
 def main(
     players: str = "random,greedy",
     games: int = 1000,
@@ -215,14 +227,8 @@ def main(
     with MatchFile(out, match, games, append=append, resume=resume) as file:
         before = len(file)
         started = time.monotonic()
-        with save_on_interrupt(file.keep), ProgressDisplay(match.round_up_games(games)) as display:
-            display.resume(before)
-
-            def ended(part: Results) -> None:
-                file.add(part)
-                display.advance(len(part))
-
-            results = match.play(games, threads=threads, batch=None, resume_from=file.before, on_games_end=ended)
+        with save_on_interrupt(file.keep):
+            results = play_into(file, threads)
     seconds = time.monotonic() - started
     console.print(_table(results))
     for player in match.players:
