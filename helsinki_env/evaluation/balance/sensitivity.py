@@ -179,7 +179,7 @@ def sensitivity_results(
 
 
 def _measured(games: MatchupGames) -> dict[str, Any]:
-    """Return the games, mean points, mean rounds, and claims (estimates with 95% intervals) of a matchup."""
+    """Return the games, mean points and rounds with 95% half-widths, and claims (with 95% intervals) of a matchup."""
     claims: dict[str, list[float]] = {}
     if games.denied.any() and len((found := denied_items(games))[0]) > 1:
         names, _, denied, _ = found
@@ -195,13 +195,9 @@ def _measured(games: MatchupGames) -> dict[str, Any]:
     shares = 100 * mean_by_deal(fractional_wins(games.places), games.deal)
     mean, half = _mean(shares - 100 / shares.shape[1])
     claims |= _intervals([f"seat {seat + 1}" for seat in range(shares.shape[1])], mean, half)
-    points, points_half = _mean(mean_by_deal(games.scores.mean(axis=1)[:, None], games.deal))
-    return {
-        "games": len(games),
-        "points": [float(points[0]), float(points_half[0])],
-        "rounds": float(games.rounds.mean()),
-        "claims": claims,
-    }
+    of_games = np.column_stack([games.scores.mean(axis=1), games.rounds])
+    points, rounds = np.transpose(_mean(mean_by_deal(of_games, games.deal))).tolist()
+    return {"games": len(games), "points": points, "rounds": rounds, "claims": claims}
 
 
 def _mean(by_deal: Array) -> tuple[Array, Array]:
@@ -307,7 +303,7 @@ _RESULTS = ("holds", "open", "contradicted")
 
 
 def _alternatives(data: Mapping[str, Any]) -> str:
-    """Return the table of alternatives, with mean points and rounds in every matchup."""
+    """Return the table of alternatives, with mean points and rounds in every matchup and their 95% half-widths."""
     rows = []
     for one in ({"components": data["reference"], "fact": "", "reason": ""}, *data["alternatives"]):
         name = one["components"]
@@ -320,8 +316,7 @@ def _alternatives(data: Mapping[str, Any]) -> str:
                 escape_markdown(one["fact"]),
                 escape_markdown(one["reason"]),
                 *(str(counts[kind]) if one["fact"] else "" for kind in kinds),
-                " ".join(f"{table['points'][0]:.1f}" for table in found),
-                " ".join(f"{table['rounds']:.1f}" for table in found),
+                *(" / ".join("{:.2f} ± {:.2f}".format(*table[key]) for table in found) for key in ("points", "rounds")),
             )
         )
     results = *_RESULTS, "size differs"
