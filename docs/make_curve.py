@@ -18,11 +18,14 @@ CURVES = Path(__file__).parent / "curves.json"
 
 
 def add(preset: str, runs: list[Path]) -> None:
-    """Add the win rates of runs against `heuristic`, in %, by number of self-play steps and player count."""
+    """Add the win rates of runs against `heuristic`, in %, by minutes, self-play steps and player count."""
     curves: dict[str, Any] = read_json(CURVES, UserError).value if CURVES.exists() else {}
     for run in runs:
         summary, curve = (read_json(run / name, UserError).value for name in ("summary.json", "curve.json"))
-        points = [{"steps": one["decisions"], "won": against_heuristic(one)} for one in curve]
+        points = [
+            {"minutes": round(one["seconds"] / 60, 1), "steps": one["decisions"], "won": against_heuristic(one)}
+            for one in curve
+        ]
         found = {"minutes": round(summary["seconds"] / 60), "points": points, "final": against_heuristic(summary)}
         curves.setdefault(preset, {})[str(summary["seed"])] = found
     write_json(CURVES, curves)
@@ -40,18 +43,19 @@ def draw(preset: str, runs: dict[str, Any]) -> bytes:
     with styled_figure(1, len(counts), 1.4 + 2.2 * len(counts), 2.8, share_y=True) as (figure, panels):
         for axis, count in zip(panels[0], counts, strict=True):
             for i, (seed, run) in enumerate(sorted(runs.items(), key=lambda one: int(one[0]))):
-                steps = [point["steps"] / 1e6 for point in run["points"]]
+                minutes = [point["minutes"] for point in run["points"]]
                 won = [point["won"][count] for point in run["points"]]
                 style = {
                     "color": LINE_COLORS[i % len(LINE_COLORS)],
                     "marker": MARKERS[i % len(MARKERS)],
                     "markersize": 4,
                 }
-                axis.plot(steps, won, **style, label=f"seed {seed}")
+                axis.plot(minutes, won, **style, label=f"seed {seed}")
             axis.axhline(100 / int(count), color="#888888", linestyle="--", linewidth=1)
+            axis.set_xlim(left=0)
             axis.set_ylim(0, 100)
             last = {"loc": "lower right", "fontsize": 7.5} if axis is panels[0, -1] else None
-            label_panel(axis, f"{preset}, {count} players", "self-play steps (millions)", legend=last)
+            label_panel(axis, f"{preset}, {count} players", "minutes on two CPU cores", legend=last)
         panels[0, 0].set_ylabel("games won in %")
         return figure_to_svg(figure)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -201,7 +202,9 @@ def test_a_card_refuses_or_counts_illegal_decisions() -> None:
 @pytest.mark.nightly
 def test_the_script_for_a_card_runs_on_a_processor(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHON": sys.executable, "DEVICE": "cpu", "PYTHONPATH": str(ROOT)}
-    command = ["bash", "benchmarks/gpu_session.sh", str(tmp_path), "machine", "training"]
+    command = ["bash", "benchmarks/gpu_session.sh", str(tmp_path), "machine", "speed", "training"]
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + (tmp_path / "training.log").read_text()
     assert "steps per second" in (tmp_path / "training.log").read_text()
+    for game in ("helsinki", "copenhagen"):
+        assert [row["batch"] for row in json.loads((tmp_path / f"speed-{game}.json").read_text())["rows"]] == [64, 256]

@@ -14,17 +14,24 @@ from pathlib import Path
 _PATIENCE = 240.0
 
 
-def killed_while_it_plays(command: list[str], folder: Path) -> None:
-    """Run a command of the arena's kind and kill it once there are games in the folder of a run or part."""
-    words = [sys.executable, "-m", "helsinki_env.cli.main", *command, "--processes", "1"]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+def killed_once(
+    words: Sequence[str], folder: Path, pattern: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> None:
+    """Run a command and kill it once a file in the folder matches the pattern."""
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=cwd, env=env) as process:
         until = time.monotonic() + _PATIENCE
-        while not list((folder / "chunks").glob("*.games")):
+        while not any(folder.glob(pattern)):
             assert process.poll() is None
             assert time.monotonic() < until
             time.sleep(0.002)
         os.kill(process.pid, signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
+
+
+def killed_while_it_plays(command: list[str], folder: Path) -> None:
+    """Run a command of the arena's kind and kill it once there are games in the folder of a run or part."""
+    words = [sys.executable, "-m", "helsinki_env.cli.main", *command, "--processes", "1"]
+    killed_once(words, folder, "chunks/*.games")
 
 
 def signalled_after_save(
