@@ -78,7 +78,7 @@ def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: P
 def test_a_run_begins_with_the_network_that_it_is_told_and_meets_one_player(tiny: Preset, tmp_path: Path) -> None:
     preset = tiny.best_response_to("greedy")
     training = Training(preset, tmp_path / "run", 5)
-    assert (training.learner.ppo.collector.own >= 0).all(), "in every game the learner has one seat"
+    assert training.learner.ppo.collector.against_opponent.all(), "in every game the learner has one seat"
     summary = training.run()
     assert summary["finished"]
     assert {s["opponent"] for s in summary["standings"]} == {"greedy"}

@@ -68,8 +68,6 @@ def state_array(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDA
     if array is None or array.dtype not in (stored, like.dtype) or array.nbytes != like.nbytes:
         shown = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
         raise StateError(f"{name}: found {shown}, expected {like.nbytes:,} bytes of {stored} for shape {like.shape}")
-    if like.dtype == np.bool_ and (array.view(np.uint8) > 1).any():
-        raise StateError(f"{name}: found bytes that are neither 0 nor 1, expected bool")
     return array.view(like.dtype).reshape(like.shape)
 
 
