@@ -447,6 +447,23 @@ def test_each_game_is_seen_with_its_own_components(tmp_path: Path) -> None:
     assert [player.config.components for player in pool.choose(0)] == list(FILES)
 
 
+@pytest.mark.thorough
+def test_a_run_is_not_resumed_with_changed_component_files(preset: Preset, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    text = (ROOT / "configs" / "components" / "default.yaml").read_text()
+
+    def asked() -> Preset:
+        promotion = replace(preset.promotion, components=("default", str(mine)))
+        return replace(preset, minutes=0.0001, promotion=promotion)
+
+    mine.write_text(text)
+    assert not Training(asked(), tmp_path / "run", 5).run()["finished"]
+    Training(asked(), tmp_path / "run", 5, resume=True)
+    mine.write_text(text.replace("points_row: 2 ", "points_row: 3 "))
+    with pytest.raises(RunError, match=r"components\..*mine\.yaml: found '\w{16}', expected '\w{16}' as for"):
+        Training(asked(), tmp_path / "run", 5, resume=True)
+
+
 def test_components_that_do_not_fit_are_explained() -> None:
     for components, message in (
         (["nowhere"], r"matchups\[0\]\.components: found 'nowhere'"),

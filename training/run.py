@@ -42,6 +42,7 @@ from helsinki_env.training.checkpoint_io import (
 from helsinki_env.training.evaluate import best_contender, evaluate_against, promotion_test
 from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.learner import RunContext, make_learner
+from helsinki_env.training.matchups import component_configs
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.progress import Progress, Report, TensorBoardWriter
 from helsinki_env.utils.extras import requires_extra
@@ -141,6 +142,10 @@ class Training:
         opponents = sorted({preset.against, *preset.opponents, *preset.evaluation.opponents} - {""})
         digests = {name: files_digest(name, preset.game) for name in opponents}
         self._files = {name: digest[:16] for name, digest in digests.items() if digest is not None}
+        #: Digests of all component files, by their names or paths in the preset.
+        configs = [preset.game, *component_configs(preset.promotion.components, preset.game)]
+        configs += [config for matchup in preset.matchups for config in matchup.configs(preset.game)]
+        self._components = {str(config.components): config.component_set.digest for config in configs}
         #: Load opponents only once, so that they stay the same if their files change.
         self._opponent = cache(make_player)
         self.best = copy.deepcopy(self.network)
@@ -159,6 +164,7 @@ class Training:
             "seed": self.seed,
             "environment": spec_of(self.preset.game).environment,
             "bfloat16": self.fast,
+            "components": self._components,
             **({"files": self._files} if self._files else {}),
             **interface_digests(self.preset.game, self.network.types, self.network.kind, self.preset.network.ahead),
         }
