@@ -57,6 +57,7 @@ from helsinki_env.training.pretraining import Pretraining, PretrainingConfig, ge
 from helsinki_env.training.progress import Report
 from helsinki_env.training.rollout import EVALUATED_CHOICES, MIN_PROBABILITY, Rollout, RolloutCollector
 from helsinki_env.training.run import RunError, Training
+from helsinki_env.training.search_targets import SearchTargetConfig
 from helsinki_env.training.values import (
     VALUE_COMPONENTS,
     compute_gae,
@@ -445,6 +446,21 @@ def test_each_game_is_seen_with_its_own_components(tmp_path: Path) -> None:
     assert met == [[], [], []]
     pool = OpponentPool(at.configs, ["heuristic"], tmp_path, 1, False)
     assert [player.config.components for player in pool.choose(0)] == list(FILES)
+
+
+def test_a_description_lists_all_component_files_of_the_games_that_are_played(preset: Preset, tmp_path: Path) -> None:
+    text = (ROOT / "configs" / "components" / "default.yaml").read_text()
+    files = [tmp_path / folder / "mine.yaml" for folder in ("one", "other")]
+    for points, file in enumerate(files, 3):
+        file.parent.mkdir()
+        file.write_text(text.replace("points_row: 2 ", f"points_row: {points} "))
+    matchups = (MatchupConfig(components=tuple(map(str, files))), MatchupConfig(1e-6, components=("coats_inside",)))
+    several = replace(preset, matchups=matchups, search=SearchTargetConfig())
+    found = Training(several, tmp_path / "run").describe()["components"]
+    assert set(found.values()) == {HelsinkiConfig(components=file).component_set.digest for file in files}
+    untrained = replace(several.pretraining, samples=0), replace(several.ppo, total_timesteps=0)
+    idle = replace(several, pretraining=untrained[0], ppo=untrained[1])
+    assert Training(idle, tmp_path / "run").describe()["components"] == {}
 
 
 @pytest.mark.thorough

@@ -128,6 +128,7 @@ class SelfPlayPhase(PhaseCounters, Generic[NetworkT, CollectorT, OpponentT]):
     ) -> None:
         super().__init__(config.total_timesteps)
         self.network, self.collector, self.config = network, collector, config
+        self.envs = collector.envs
         self.seed, self.opponent, self.fast = seed, opponent, fast
         self.set_up()
 

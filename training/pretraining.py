@@ -206,7 +206,7 @@ class Pretraining(PhaseCounters):
         )
         self.most_players = max(max(matchup.players) for matchup in matchups)
         parts = divide_games(matchups, game, config.games)
-        self._envs = [
+        self.envs = [
             GameVectorEnv(part.games, part.config, episodes=part.matchup.episodes(part.config)) for part in parts
         ]
         workspaces = {part.config.components: new_workspace(part.config) for part in parts}
@@ -218,7 +218,7 @@ class Pretraining(PhaseCounters):
     def _generate(self, number: int) -> list[PretrainingSamples]:
         """Generate a dataset, which depends only on the seed and the dataset's number."""
         samples = []
-        for i, (env, workspace) in enumerate(zip(self._envs, self._workspaces, strict=True)):
+        for i, (env, workspace) in enumerate(zip(self.envs, self._workspaces, strict=True)):
             seed = int(np.random.default_rng([self.seed, number, i]).integers(2**50))
             env.reset(seed=seed)
             keys, c = random_keys(env.num_envs, seed + 1), self.config

@@ -394,12 +394,21 @@ class Training:
         entry = curve[min(self.run_state.best_at, len(curve) - 1)]
         return {name: entry[name] for name in ("positions", "decisions")}
 
+    def _trained_components(self) -> dict[str, str]:
+        """Return the digests, by name, of the component files of games from which the network learns."""
+        digests: dict[str, str] = {}
+        for phase in self.learner.phases.values():
+            for env in phase.envs if phase.total else ():
+                name, digest = env.config.component_set.name, env.config.component_set.digest
+                if digests.setdefault(name, digest) != digest:  # another file of the same name
+                    digests[f"{name} {digest}"] = digest
+        return digests
+
     def describe(self) -> dict[str, Any]:
         """Return the description of the run that is stored in checkpoints."""
-        played = [config for matchup in self.preset.matchups for config in matchup.configs(self.preset.game)]
         return {
             "game": config_to_dict(self.preset.game),
-            COMPONENTS_KEY: {config.component_set.name: config.component_set.digest for config in played},
+            COMPONENTS_KEY: self._trained_components(),
             "network": asdict(self.preset.network),
             "preset": self.preset.to_dict(),
             "seed": self.seed,
