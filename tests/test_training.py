@@ -1353,6 +1353,16 @@ def test_two_processes_do_not_train_in_one_folder(preset: Preset, whole: Path, t
     assert not any(leftover.exists() for leftover in leftovers)
 
 
+def test_the_first_of_two_runs_in_a_folder_is_not_overwritten(preset: Preset, tmp_path: Path) -> None:
+    short = replace(preset, minutes=0.0001)
+    one, other = Training(short, tmp_path / "run", 5), Training(short, tmp_path / "run", 6)
+    one.run()
+    before = (tmp_path / "run" / "state.safetensors").read_bytes()
+    with pytest.raises(RunError, match="found a training run, expected an empty folder"):
+        other.run()
+    assert (tmp_path / "run" / "state.safetensors").read_bytes() == before
+
+
 # the command
 
 

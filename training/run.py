@@ -132,6 +132,7 @@ class Training:
         self.fast = uses_bfloat16(preset.precision, self.device)
         self._state = self.folder / _STATE
         check_run_folder(self.folder, resume)
+        self._resumes = resume
         self.group = group or ProcessGroup()
         torch.manual_seed(seed)
         try:
@@ -196,13 +197,14 @@ class Training:
         Its "finished" is False if the time limit was reached.
 
         Raises:
-            RunError: if another process is training in the folder.
+            RunError: if another process is training in the folder, or has trained there since the run was created.
         """
         busy = RunError(f"{self.folder}: found another process that trains here; wait for it, or choose another folder")
         with ExitStack() as stack:
             log = None
             if self.group.is_main:
                 stack.enter_context(hold_lock_file(self.folder / "lock", busy))
+                check_run_folder(self.folder, self._resumes)  # another process may have trained here in the meantime
                 log = stack.enter_context(TensorBoardWriter(self.folder / "tensorboard", self._updates()))
                 check_no_link(self.folder / "past")
                 for folder in (self.folder, self.folder / "past"):
@@ -212,6 +214,7 @@ class Training:
             self._saved = self._began
             if self.group.broadcast(not self._state.exists()):
                 self._save()  # make the run resumable before its first update
+            self._resumes = True
             try:
                 finished = self._run_phases(log)
             finally:
