@@ -54,7 +54,7 @@ from helsinki_env.training.matchups import MatchupConfig, divide_games
 from helsinki_env.training.ppo import PPO, PPOConfig
 from helsinki_env.training.preset import Preset, PresetError
 from helsinki_env.training.pretraining import Pretraining, PretrainingConfig, generate_samples
-from helsinki_env.training.progress import Report
+from helsinki_env.training.progress import Progress, Report
 from helsinki_env.training.rollout import EVALUATED_CHOICES, MIN_PROBABILITY, Rollout, RolloutCollector
 from helsinki_env.training.run import RunError, Training
 from helsinki_env.training.search_targets import SearchTargetConfig
@@ -1210,6 +1210,27 @@ def test_training_that_diverges_says_so(preset: Preset, tmp_path: Path) -> None:
     wild = replace(preset, pretraining=replace(preset.pretraining, learning_rate=1e12))
     with pytest.raises(RunError, match=r"pretraining: found losses that are not finite, .*lower learning_rate"):
         Training(wild, tmp_path, 5).run()
+
+
+def test_weights_that_are_not_finite_are_never_saved(
+    preset: Preset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The losses of an update precede its last step."""
+    training = Training(preset, tmp_path, 5)
+    update = training.learner.phases["pretraining"].update
+
+    def broken() -> Progress:
+        progress = update()
+        with torch.no_grad():
+            training.network.win.bias[0] = torch.nan
+        return progress
+
+    monkeypatch.setattr(training.learner.phases["pretraining"], "update", broken)
+    with pytest.raises(RunError, match=r"pretraining: found weights that are not finite, .*lower learning_rate"):
+        training.run()
+    assert training.keep()
+    arrays, _ = read_state(tmp_path / "state.safetensors")
+    assert all(np.isfinite(array).all() for name, array in arrays.items() if name.startswith("network."))
 
 
 @pytest.mark.thorough

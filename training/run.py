@@ -257,11 +257,15 @@ class Training:
                     self._save()
                     return False
                 progress = phase.update()
-                if not all(map(isfinite, progress.losses.values())):
-                    raise RunError(
-                        f"{progress.part}: found losses that are not finite, expected finite ones; start a new run "
-                        "with a lower learning_rate"
-                    )
+                for what, finite in (
+                    ("losses", all(map(isfinite, progress.losses.values()))),
+                    ("weights", bool(torch.stack([w.sum() for w in self.network.parameters()]).isfinite().all())),
+                ):
+                    if not finite:
+                        raise RunError(
+                            f"{progress.part}: found {what} that are not finite, expected finite ones; start a new run "
+                            "with a lower learning_rate"
+                        )
                 if is_self_play and phase.done * self.preset.evaluation.times >= self.run_state.measured:
                     self._evaluate(log)
                     self._save()
