@@ -29,6 +29,7 @@ import numpy.typing as npt
 import pytest
 import torch
 from gymnasium.vector import AutoresetMode
+from safetensors.numpy import save
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame, HelsinkiVectorEnv
 from helsinki_env.agents.base import Player, init_streams, next_keys
@@ -1382,6 +1383,13 @@ def test_the_first_of_two_runs_in_a_folder_is_not_overwritten(preset: Preset, tm
     with pytest.raises(RunError, match="found a training run, expected an empty folder"):
         other.run()
     assert (tmp_path / "run" / "state.safetensors").read_bytes() == before
+
+
+def test_a_state_without_a_digest_is_not_read(tmp_path: Path) -> None:
+    state = tmp_path / "state.safetensors"
+    state.write_bytes(save({"network.bias": np.zeros(3)}, {"run": "{}"}))
+    with pytest.raises(StateError, match="digest: found nothing, expected the digest of the arrays"):
+        read_state(state)
 
 
 # the command

@@ -53,7 +53,7 @@ def read_state(path: Path) -> tuple[Arrays, Node]:
             text = (file.metadata() or {}).get("run", "")
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
         description = parse_json(text, StateError, what="its description").mapping()
-        if description["digest"].is_present and description["digest"].value != arrays_digest(arrays):
+        if description["digest"].value != arrays_digest(arrays):
             description["digest"].fail("the digest of the arrays: they were changed or damaged")
     except (SafetensorError, OSError, ValueError) as problem:
         raise StateError(f"{path}: not the state of a training run ({problem}); {_REMEDY}") from None
