@@ -93,6 +93,7 @@ class RunState:
     part: str = "pretraining"
     measured: int = 0
     best_at: int = 0
+    selected: bool = False  # whether the best network of a finished best response is known
     past: list[tuple[str, int]] = field(default_factory=list)
     curve: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
@@ -102,6 +103,7 @@ class RunState:
         data = Node(vars(self), UserError)
         data["part"].choice(("pretraining", "ppo"))
         data["seconds"].number(0)
+        data["selected"].boolean()
         count = len(check_curve(data["curve"]))
         data["measured"].integer(count, count)
         data["best_at"].integer(0, max(0, count - 1))

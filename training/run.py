@@ -342,7 +342,7 @@ class Training:
         """Return the results against the fixed players and the result of the promotion test.
 
         The promotion test is None in the first evaluation. There is also no test for a best response: its gains between
-        evaluations are too small, and it does not play against itself. `_strongest` selects its best network.
+        evaluations are too small, and it does not play against itself. `_select_best` selects its best network.
         """
         s, e = self.run_state, self.preset.evaluation
         standings = self._against(
@@ -364,8 +364,24 @@ class Training:
             learner, self.preset.game, e.opponents, e.players, games, seed, self._opponent, progress
         )
 
+    def _select_best(self, finished: bool) -> None:
+        """Select the evaluated version that wins the most games against the target player.
+
+        A finished run plays more games for this, once; an unfinished run uses the results of its evaluations.
+        """
+        s = self.run_state
+        selecting = finished and not s.selected
+        if selecting:
+            s.best_at, s.selected = self._strongest(), True
+        elif not finished:
+            wins = [sum(row["share"] * row["players"] for row in entry["standings"]) for entry in s.curve]
+            s.best_at = max(range(len(wins)), key=lambda i: (wins[i], i))
+        self.best.load_state_dict(self.learner.pool.load(_version_file(s.best_at)).state_dict())
+        if selecting:
+            self._save()
+
     def _strongest(self) -> int:
-        """Return the evaluated version that wins the most games against the target player."""
+        """Return the evaluated version that wins the most games in sequential halving."""
         games = 4 * self.preset.evaluation.final_games
 
         def win_rate(contender: int, games: int, number: int) -> float:
@@ -381,8 +397,7 @@ class Training:
         if not self.group.is_main:
             return {"finished": finished}
         if self.preset.against and self.run_state.curve:
-            self.run_state.best_at = self._strongest()
-            self.best.load_state_dict(self.learner.pool.load(_version_file(self.run_state.best_at)).state_dict())
+            self._select_best(finished)
         path = save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
         games, progress = self.preset.evaluation.final_games, partial(self._tell_games, "final evaluation")
         summary = {
