@@ -361,6 +361,35 @@ def test_a_rollout_without_an_action_of_the_learner_is_explained() -> None:
         at.play(opinionated(), (), 8, 0, False)
 
 
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (0.75, "player 'odd': act returned float64 of shape .*, expected whole numbers"),
+        (10**6, r"player 'odd': found the illegal action 10000\d\d, expected one of"),
+    ],
+)
+def test_invalid_actions_of_opponents_are_named(action: float, message: str) -> None:
+    class Odd(Last):
+        name = "odd"
+
+        def act(self, observation: npt.NDArray[Any], action_mask: npt.NDArray[np.int8], keys: Any) -> Any:
+            return super().act(observation, action_mask, keys) + action
+
+    with pytest.raises(ValueError, match=message):
+        stage(apart=1.0).play(opinionated(), (Odd(),), 8, 0, False)
+
+
+def test_opponents_that_read_the_history_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "readers.py").write_text(
+        "class Reader:\n    name, wants_history = 'reader', True\n"
+        "    def act(self, observation, action_mask, keys, histories=None): return action_mask.argmax(axis=1)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UserError, match="opponents: found readers:Reader, which reads the history of a game"):
+        OpponentPool((HelsinkiConfig(),), ["readers:Reader"], tmp_path, 1, False)
+
+
 def test_games_with_a_random_start_teach_only_later_actions() -> None:
     def begun(fraction: float) -> RolloutCollector:
         tables = (MatchupConfig(),)

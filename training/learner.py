@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.agents.base import Player
+from helsinki_env.agents.base import Player, converted_player_errors
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.mlp.player import PlainPlayer
 from helsinki_env.agents.net.checkpoint import load_checkpoint, load_network
@@ -74,6 +74,14 @@ class OpponentPool:
         self.configs, self.folder, self.seed, self.fast, self.size = configs, folder, seed, fast, size
         self.device = device
         self.baselines = [tuple(make_player(name, config) for config in configs) for name in baselines]
+        for name, (player, *_) in zip(baselines, self.baselines, strict=True):
+            with converted_player_errors(name, "does not decide"):
+                reads_history = getattr(player, "wants_history", False)
+            if reads_history:
+                raise UserError(
+                    f"opponents: found {name}, which reads the history of a game, expected a player that needs only "
+                    "the observation; name it in evaluation.opponents instead"
+                )
         #: Past versions: file name, and number of the rollout after which the version plays.
         self.past: list[tuple[str, int]] = []
         self._loaded: dict[str, Any] = {}

@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env.agents.base import Player, converted_player_errors
+from helsinki_env.agents.base import Player
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.network import AfterstateTensors, Network
 from helsinki_env.agents.net.player import best_choices, choice_index
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.envs.vector import GameVectorEnv
+from helsinki_env.evaluation.play import check_legal, query_player
 from helsinki_env.training.checkpoint_io import state_array
 from helsinki_env.training.matchups import MatchupConfig, divide_games, fixed_opponent_games
 from helsinki_env.training.search_targets import SearchTargetConfig, SearchTargets, TargetSearcher
@@ -231,8 +232,8 @@ class RolloutCollector:
         actions = np.empty(len(rows), np.int64)
         for i, some in self._by_config(rows):
             player, its = opponent[i], rows[some]
-            with converted_player_errors(player.name, "does not act"):
-                actions[some] = player.act(self.observation[its], self.mask[its], keys[some])
+            chosen = query_player(player, self.observation[its], self.mask[its], keys[some])
+            actions[some] = check_legal(player, chosen, self.mask, its)
         return actions
 
     @torch.no_grad()
