@@ -799,6 +799,24 @@ def test_the_warm_start_learns_who_will_win() -> None:
     assert len(set(points)) == len(points)  # other games every time
 
 
+def test_the_learning_rate_rises_within_the_first_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = PretrainingConfig(samples=40_000, games=40, minibatch_size=32, learning_rate=0.01)
+    start, rates = Pretraining(untrained(), HelsinkiConfig(), [MatchupConfig()], config, 1, False), []
+    step = start.optimizer.step
+
+    def watched() -> None:
+        rates.append(start.optimizer.param_groups[0]["lr"])
+        step()
+
+    monkeypatch.setattr(start.optimizer, "step", watched)
+    start.update()
+    start.close()
+    assert start.positions < 2000  # 5% of the samples
+    assert len(rates) > 5
+    np.testing.assert_allclose(np.diff(rates), rates[0], rtol=0.2)
+    assert rates[-1] == pytest.approx(0.01 * start.positions / 2000)
+
+
 @pytest.mark.parametrize("fast", [False, True], ids=["float32", "bfloat16"])
 def test_updates_change_weights_and_leave_numbers_finite(fast: bool) -> None:
     network = untrained()

@@ -51,7 +51,8 @@ class PretrainingConfig:
         share: fraction of the turns that are used as samples.
         epsilon: probability of a random action.
         minibatch_size: number of samples per minibatch.
-        learning_rate: initial learning rate, with cosine annealing to `final_lr_fraction` times this value.
+        learning_rate: learning rate after a linear warm-up over 5% of the samples, with cosine annealing to
+            `final_lr_fraction` times this value.
         final_lr_fraction: final learning rate as a fraction of `learning_rate`.
         weight_decay: AdamW weight decay.
         score_coef: weight of the score loss (squared error in units of ten points).
@@ -244,8 +245,11 @@ class Pretraining(PhaseCounters):
         )
         n, c = len(samples.table), self.config
         order = np.random.default_rng([self.seed, self.updates]).permutation(n)
-        losses = [self._step(samples, rows) for rows in np.array_split(order, max(1, n // c.minibatch_size))]
-        self.positions += n
+        losses, annealed = [], cosine_anneal(self.done, c.final_lr_fraction)
+        for rows in np.array_split(order, max(1, n // c.minibatch_size)):
+            self.positions += len(rows)
+            warmup = min(1.0, self.positions / (0.05 * c.samples))
+            losses.append(self._step(samples, rows, c.learning_rate * annealed * warmup))
         self.games += c.games
         return Progress(
             part="pretraining",
@@ -257,16 +261,14 @@ class Pretraining(PhaseCounters):
             seconds={"waiting": waited, "learning": time.perf_counter() - began - waited},
         )
 
-    def _step(self, samples: PretrainingSamples, rows: npt.NDArray[np.int64]) -> dict[str, float]:
+    def _step(self, samples: PretrainingSamples, rows: npt.NDArray[np.int64], learning_rate: float) -> dict[str, float]:
         c = self.config
         device = self.network.group.device
         seats, table, wins, scores = (
             torch.from_numpy(x[rows]).to(device) for x in (samples.seats, samples.table, samples.wins, samples.scores)
         )
-        warmup = min(1.0, (1 + self.positions) / (0.05 * c.samples))
-        lr_anneal = cosine_anneal(self.done, c.final_lr_fraction)
         for group in self.optimizer.param_groups:
-            group["lr"] = c.learning_rate * lr_anneal * warmup
+            group["lr"] = learning_rate
         with torch.autocast(device.type, torch.bfloat16, enabled=self.fast):
             output = self.network(pad_rows(seats), pad_rows(table))
         win_loss, score_loss = value_losses(NetworkOutput(*(values[: len(rows)] for values in output)), wins, scores)
