@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -18,8 +18,13 @@ _MAX_COMPONENTS = 1000
 _MAX_SHARE = 1e6
 
 
-def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, float]) -> None:
-    """Raise ValueError if a numeric field of a dataclass is out of bounds; the default minimum is 0."""
+def check_numbers(
+    config: Any, least: Mapping[str, float], most: Mapping[str, float], positive: Container[str] = ()
+) -> None:
+    """Raise ValueError if a numeric field of a dataclass is out of bounds; the default minimum is 0.
+
+    Fields in `positive` are above their minimum.
+    """
     for item in fields(config):
         if item.type not in ("int", "float"):
             continue
@@ -28,7 +33,7 @@ def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, fl
         if item.type == "int":
             data.integer(int(low), None if high is None else int(high))
         else:
-            data.number(low, high)
+            data.number(low, high, inside=item.name in positive)
 
 
 def player_counts(value: Any) -> tuple[int, ...]:

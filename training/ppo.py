@@ -96,8 +96,9 @@ class PPOConfig:
     def __post_init__(self) -> None:
         """Validate all values."""
         fractions = "fixed_opponent_fraction", "random_start_fraction", "final_lr_fraction", "gamma", "gae_lambda"
-        positive = "num_envs", "num_steps", "random_start_actions", "update_epochs", "minibatch_size"
-        check_numbers(self, dict.fromkeys(positive, 1), dict.fromkeys(fractions, 1) | _MOST)
+        counts = "num_envs", "num_steps", "random_start_actions", "update_epochs", "minibatch_size"
+        positive = "learning_rate", "clip_coef", "max_grad_norm"
+        check_numbers(self, dict.fromkeys(counts, 1), dict.fromkeys(fractions, 1) | _MOST, positive)
 
 
 class SelfPlayPhase(PhaseCounters, Generic[NetworkT, CollectorT, OpponentT]):

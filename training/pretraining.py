@@ -73,7 +73,8 @@ class PretrainingConfig:
     def __post_init__(self) -> None:
         """Validate all values."""
         parts = dict.fromkeys(("share", "epsilon", "final_lr_fraction"), 1)
-        check_numbers(self, {"games": 1, "minibatch_size": 1}, parts | {"games": 1_000_000})
+        positive = "learning_rate", "max_grad_norm"
+        check_numbers(self, {"games": 1, "minibatch_size": 1}, parts | {"games": 1_000_000}, positive)
         if self.samples and not self.share:
             raise UserError("share: found 0, expected a fraction of the turns above 0")
 
