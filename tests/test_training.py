@@ -1575,6 +1575,10 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("ppo: {minibatch_size: 1.5}", r"ppo\.minibatch_size: found 1.5"),
         ("ppo: {learning_rate: .inf}", r"ppo\.learning_rate: found inf"),
         ("ppo: {fixed_opponent_fraction: .nan}", r"ppo\.fixed_opponent_fraction: found nan"),
+        (
+            "ppo: {fixed_opponent_fraction: 0.01, num_envs: 99}",
+            r"ppo\.fixed_opponent_fraction: found 0\.01, expected 0, or a fraction that is at least one of the 99 games",
+        ),
         ("ppo: {random_start_fraction: 2}", r"ppo\.random_start_fraction: found 2"),
         ("ppo: {random_start_actions: 0}", r"ppo\.random_start_actions: found 0"),
         ("learner: plain\nppo: {random_start_fraction: 0.5}", r"ppo\.random_start_fraction: found 0\.5, expected 0"),
@@ -1622,6 +1626,11 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("promotion: {elo: 0}", r"promotion\.elo: found 0"),
         ("evaluation: {players: 5}", r"evaluation\.players: found \(5,\)"),
         ("evaluation: {opponents: [net:none]}", r"evaluation\.opponents: none: found no such file"),
+        (
+            "evaluation: {opponents: [random, greedy, random]}",
+            r"evaluation\.opponents: found \['random', 'greedy', 'random'\], expected every entry once",
+        ),
+        ("evaluation: {players: [2, 2]}", r"evaluation\.players: found \[2, 2\], expected every entry once"),
         ("evaluation: {times: 0}", r"evaluation\.times: found 0"),
         ("- 3", r"found \[3\]"),
         ("minutes: 3\nminutes: 4", "the key 'minutes' twice"),

@@ -74,7 +74,7 @@ class MatchupConfig:
 
     Args:
         share: relative share of the games.
-        players: player counts from which to sample.
+        players: player counts from which to sample; a repeated count is sampled more often.
         covered: range (low, high) of the number of board actions disabled for all seats.
         denied: range (low, high) of the number of board actions denied to each seat.
         dry_roads: values from which to sample whether the expansion is used.
