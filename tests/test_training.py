@@ -780,6 +780,16 @@ def test_a_part_of_the_turns_is_kept_and_straying_makes_worse_games() -> None:
     assert np.mean([game.scores() for game in strays]) < np.mean([game.scores() for game in games]) - 3
 
 
+def test_a_dataset_without_samples_is_explained() -> None:
+    config = PretrainingConfig(samples=100, games=2, share=1e-7)
+    start = Pretraining(untrained(), HelsinkiConfig(), [MatchupConfig()], config, 1, False)
+    with pytest.raises(
+        UserError, match="pretraining: found no sample in 2 games with share 1e-07, expected some; incr"
+    ):
+        start.update()
+    start.close()
+
+
 @pytest.mark.thorough
 def test_the_warm_start_learns_who_will_win() -> None:
     config = PretrainingConfig(samples=50_000, games=200, minibatch_size=256, learning_rate=5e-3)

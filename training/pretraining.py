@@ -239,12 +239,17 @@ class Pretraining(PhaseCounters):
             self._next = self._worker.submit(self._generate, self.updates)
         parts = self._next.result()
         waited = time.perf_counter() - began
-        self.updates += 1
-        self._next = self._worker.submit(self._generate, self.updates)
         samples = PretrainingSamples(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in ("seats", "table", "wins", "scores"))
         )
         n, c = len(samples.table), self.config
+        if not n:
+            raise UserError(
+                f"pretraining: found no sample in {c.games} games with share {c.share:g}, expected some; increase games or "
+                "share"
+            )
+        self.updates += 1
+        self._next = self._worker.submit(self._generate, self.updates)
         order = np.random.default_rng([self.seed, self.updates]).permutation(n)
         losses, annealed = [], cosine_anneal(self.done, c.final_lr_fraction)
         for rows in np.array_split(order, max(1, n // c.minibatch_size)):
