@@ -1587,7 +1587,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("ppo: {fixed_opponent_fraction: .nan}", r"ppo\.fixed_opponent_fraction: found nan"),
         (
             "ppo: {fixed_opponent_fraction: 0.01, num_envs: 99}",
-            r"ppo\.fixed_opponent_fraction: found 0\.01, expected 0, or a fraction that is at least one of the 99 games",
+            r"ppo\.fixed_opponent_fraction: found 0\.01, expected 0, or a fraction that is at least one of the 99",
         ),
         ("ppo: {random_start_fraction: 2}", r"ppo\.random_start_fraction: found 2"),
         ("ppo: {random_start_actions: 0}", r"ppo\.random_start_actions: found 0"),
@@ -1638,9 +1638,10 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("evaluation: {opponents: [net:none]}", r"evaluation\.opponents: none: found no such file"),
         (
             "evaluation: {opponents: [random, greedy, random]}",
-            r"evaluation\.opponents: found \['random', 'greedy', 'random'\], expected every entry once",
+            r"evaluation\.opponents: found \['random', 'greedy', 'random'\], expected every player once",
         ),
-        ("evaluation: {players: [2, 2]}", r"evaluation\.players: found \[2, 2\], expected every entry once"),
+        ("evaluation: {players: [2, 2]}", r"evaluation\.players: found \(2, 2\), expected some of 2, 3 and 4, each"),
+        ("matchups: [{players: [2, 3, 2]}]", r"matchups\[0\]\.players: found \(2, 3, 2\), expected some of 2, 3 and 4"),
         ("evaluation: {times: 0}", r"evaluation\.times: found 0"),
         ("- 3", r"found \[3\]"),
         ("minutes: 3\nminutes: 4", "the key 'minutes' twice"),

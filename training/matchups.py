@@ -37,11 +37,11 @@ def check_numbers(
 
 
 def player_counts(value: Any) -> tuple[int, ...]:
-    """Return player counts as a tuple; raise ValueError unless they are all 2, 3 or 4."""
-    data = Node(value, UserError, "players")
-    if not isinstance(value, list | tuple) or not value or any(type(n) is not int or n not in (2, 3, 4) for n in value):
-        data.fail("some of 2, 3 and 4")
-    return tuple(value)
+    """Return player counts as a tuple; raise ValueError unless they are some of 2, 3 and 4, each at most once."""
+    counts = value if isinstance(value, list | tuple) else ()
+    if not counts or any(type(n) is not int or n not in (2, 3, 4) or counts.count(n) > 1 for n in counts):
+        Node(value, UserError, "players").fail("some of 2, 3 and 4, each at most once")
+    return tuple(counts)
 
 
 def component_names(value: Any) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class MatchupConfig:
 
     Args:
         share: relative share of the games.
-        players: player counts from which to sample; a repeated count is sampled more often.
+        players: player counts from which to sample.
         covered: range (low, high) of the number of board actions disabled for all seats.
         denied: range (low, high) of the number of board actions denied to each seat.
         dry_roads: values from which to sample whether the expansion is used.

@@ -65,10 +65,8 @@ class EvaluationConfig:
         object.__setattr__(self, "opponents", _listed(self.opponents))
         if self.players != ():
             object.__setattr__(self, "players", player_counts(_listed(self.players)))
-        for name in ("opponents", "players"):
-            values = getattr(self, name)
-            if any(values.count(value) > 1 for value in values):
-                Node(list(values), UserError, name).fail("every entry once")
+        if any(self.opponents.count(name) > 1 for name in self.opponents):
+            Node(list(self.opponents), UserError, "opponents").fail("every player once")
 
 
 @dataclass(frozen=True)

@@ -245,8 +245,8 @@ class Pretraining(PhaseCounters):
         n, c = len(samples.table), self.config
         if not n:
             raise UserError(
-                f"pretraining: found no sample in {c.games} games with share {c.share:g}, expected some; increase games or "
-                "share"
+                f"pretraining: found no sample in {c.games} games with share {c.share:g}, expected some; increase "
+                "games or share"
             )
         self.updates += 1
         self._next = self._worker.submit(self._generate, self.updates)
