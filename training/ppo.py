@@ -59,7 +59,8 @@ class PPOConfig:
         random_start_fraction: fraction of the games that begin with random actions, which are not training data.
         random_start_actions: maximum number of these actions; each number from 1 is equally likely.
         update_epochs: number of passes over each rollout.
-        minibatch_size: number of actions per minibatch.
+        minibatch_size: minimum number of actions per minibatch, which has less than twice as many; a smaller rollout
+            is one minibatch.
         learning_rate: initial learning rate, with cosine annealing to `final_lr_fraction` times this value.
         final_lr_fraction: final learning rate and entropy bonus as a fraction of their initial values.
         gamma: discount factor per action of the same seat.

@@ -50,7 +50,8 @@ class PretrainingConfig:
         games: number of games per generated dataset.
         share: fraction of the turns that are used as samples.
         epsilon: probability of a random action.
-        minibatch_size: number of samples per minibatch.
+        minibatch_size: minimum number of samples per minibatch, which has less than twice as many; a smaller dataset
+            is one minibatch.
         learning_rate: learning rate after a linear warm-up over 5% of the samples, with cosine annealing to
             `final_lr_fraction` times this value.
         final_lr_fraction: final learning rate as a fraction of `learning_rate`.
