@@ -56,6 +56,7 @@ from helsinki_env.training.ppo import PPO, PPOConfig
 from helsinki_env.training.preset import Preset, PresetError
 from helsinki_env.training.pretraining import Pretraining, PretrainingConfig, generate_samples
 from helsinki_env.training.progress import Progress, Report
+from helsinki_env.training.random_streams import RandomStream
 from helsinki_env.training.rollout import EVALUATED_CHOICES, MIN_PROBABILITY, Rollout, RolloutCollector
 from helsinki_env.training.run import RunError, Training
 from helsinki_env.training.search_targets import SearchTargetConfig
@@ -739,6 +740,13 @@ def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
     assert found[0]["score"] > found[0]["other_score"] + 5
     assert evaluate_against(player, HelsinkiConfig(), ["random"], [2], 12, 5) == found[:1]
     assert evaluate_against(player, HelsinkiConfig(), ["random"], [2], 12, 6) != found[:1]
+
+
+def test_random_streams_are_independent() -> None:
+    numbers = [(), (0,), (1,), (1, 0), (1, 1)]
+    drawn = {(use, *n): use.generator(5, *n).integers(2**63) for use in RandomStream for n in numbers}
+    assert drawn[RandomStream.DATASET, 1] == drawn[RandomStream.DATASET, 1, 0]  # zeros at the end do not count
+    assert len(set(drawn.values())) == len(RandomStream) * 3
 
 
 # learning

@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from helsinki_env.agents.base import Player, converted_player_errors
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.mlp.player import PlainPlayer
@@ -29,6 +27,7 @@ from helsinki_env.training.gpu.rollout import GpuRolloutCollector
 from helsinki_env.training.ppo import PPO
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.pretraining import Pretraining
+from helsinki_env.training.random_streams import RandomStream
 from helsinki_env.training.rollout import RolloutCollector
 from helsinki_env.utils.extras import requires_extra
 
@@ -104,7 +103,7 @@ class OpponentPool:
         past = past[:1] + past[1:][max(0, len(past) - self.size) :] if self.size else []
         if not past and not self.baselines:
             raise UserError("opponents: found no opponent yet, expected a baseline such as heuristic")
-        generator = np.random.default_rng([self.seed, rollout, 1])
+        generator = RandomStream.OPPONENT.generator(self.seed, rollout)
         if self.baselines and (not past or generator.random() < 0.5):
             return self.baselines[int(generator.integers(len(self.baselines)))]
         name = past[int(generator.integers(len(past)))]

@@ -26,6 +26,7 @@ from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
 from helsinki_env.training.matchups import check_numbers
 from helsinki_env.training.progress import PhaseCounters, Progress, cosine_anneal
+from helsinki_env.training.random_streams import RandomStream
 from helsinki_env.training.rollout import Rollout, RolloutCollector
 from helsinki_env.training.search_targets import search_losses
 from helsinki_env.training.values import compute_gae, to_viewer_order, value_losses, viewer_value
@@ -210,7 +211,7 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Sequence[Player]]):
         advantage = viewer_value(advantages, rollout.viewer, rollout.players, c.margin_coef)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         searched = rollout.arms, rollout.policy_target, rollout.value_target
-        shuffled = np.random.default_rng([self.seed, self.updates])
+        shuffled = RandomStream.PPO_ORDER.generator(self.seed, self.updates)
         losses: list[dict[str, float]] = []
         for _ in range(c.update_epochs):
             order = shuffled.permutation(n)

@@ -31,6 +31,7 @@ from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
 from helsinki_env.training.matchups import MatchupConfig, check_numbers, divide_games
 from helsinki_env.training.progress import PhaseCounters, Progress, cosine_anneal
+from helsinki_env.training.random_streams import RandomStream
 from helsinki_env.training.values import value_losses
 from helsinki_env.utils.extras import requires_extra
 
@@ -222,7 +223,7 @@ class Pretraining(PhaseCounters):
         """Generate a dataset, which depends only on the seed and the dataset's number."""
         samples = []
         for i, (env, workspace) in enumerate(zip(self.envs, self._workspaces, strict=True)):
-            seed = int(np.random.default_rng([self.seed, number, i]).integers(2**50))
+            seed = int(RandomStream.DATASET.generator(self.seed, number, i).integers(2**50))
             env.reset(seed=seed)
             keys, c = random_keys(env.num_envs, seed + 1), self.config
             samples.append(
@@ -251,7 +252,7 @@ class Pretraining(PhaseCounters):
             )
         self.updates += 1
         self._next = self._worker.submit(self._generate, self.updates)
-        order = np.random.default_rng([self.seed, self.updates]).permutation(n)
+        order = RandomStream.PRETRAINING_ORDER.generator(self.seed, self.updates).permutation(n)
         losses, annealed = [], cosine_anneal(self.done, c.final_lr_fraction)
         for rows in np.array_split(order, max(1, n // c.minibatch_size)):
             self.positions += len(rows)

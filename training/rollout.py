@@ -26,6 +26,7 @@ from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.evaluation.play import check_legal, query_player
 from helsinki_env.training.checkpoint_io import state_array
 from helsinki_env.training.matchups import MatchupConfig, divide_games, fixed_opponent_games
+from helsinki_env.training.random_streams import RandomStream
 from helsinki_env.training.search_targets import SearchTargetConfig, SearchTargets, TargetSearcher
 from helsinki_env.training.values import VALUE_COMPONENTS, outcome_components, to_seat_order
 from helsinki_env.utils.extras import requires_extra
@@ -110,7 +111,7 @@ class RolloutCollector:
         self._random_start = random_start_fraction, random_start_actions
         #: Number of random actions left in each game.
         self.random_left = np.zeros(games, np.int64)
-        self._deal_random_starts(np.ones(games, np.bool_), np.random.default_rng([seed, 2**63]))
+        self._deal_random_starts(np.ones(games, np.bool_), RandomStream.FIRST_STARTS.generator(seed))
 
     @property
     def own(self) -> npt.NDArray[np.int64]:
@@ -163,7 +164,7 @@ class RolloutCollector:
         determined by the seed and `number`.
         """
         generator = torch.Generator("cpu").manual_seed((self.seed * 1_000_003 + number) % 2**64)
-        rng = np.random.default_rng([self.seed, number])
+        rng = RandomStream.ROLLOUT.generator(self.seed, number)
         shape = (steps, self.games)
         decision, seat = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
         ended, outcome = np.zeros(shape, np.bool_), np.zeros((*shape, VALUE_COMPONENTS), np.float32)
