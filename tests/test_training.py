@@ -788,6 +788,17 @@ def test_a_part_of_the_turns_is_kept_and_straying_makes_worse_games() -> None:
     assert np.mean([game.scores() for game in strays]) < np.mean([game.scores() for game in games]) - 3
 
 
+def test_points_are_means_over_games_of_any_length() -> None:
+    config, kinds = PretrainingConfig(samples=1000, games=30), [MatchupConfig(players=(2, 4))]
+    start = Pretraining(untrained(), HelsinkiConfig(), kinds, config, 1, False)
+    start._generate(0)
+    games = [start.envs[0].game(b) for b in range(30)]
+    assert all(game.done for game in games)
+    expected = np.mean([np.mean(game.scores()) for game in games])
+    assert start.update().points == pytest.approx(expected)
+    start.close()
+
+
 def test_a_dataset_without_samples_is_explained() -> None:
     config = PretrainingConfig(samples=100, games=2, share=1e-7)
     start = Pretraining(untrained(), HelsinkiConfig(), [MatchupConfig()], config, 1, False)

@@ -24,7 +24,7 @@ from helsinki_env.data import UserError
 from helsinki_env.engine.arrays import key_array, writable_array
 from helsinki_env.engine.contract import MAX_SEATS, determinize_state, score
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.loops import batch_scores, write_mask
 from helsinki_env.engine.playout import random_keys
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.envs.vector import GameVectorEnv
@@ -217,11 +217,11 @@ class Pretraining(PhaseCounters):
         self._workspaces = [workspaces[part.config.components] for part in parts]
         self._offsets = feature_offsets(game, network.config.ahead)
         self._worker = ThreadPoolExecutor(1, "pretraining")
-        self._next: Future[list[PretrainingSamples]] | None = None
+        self._next: Future[tuple[list[PretrainingSamples], float]] | None = None
 
-    def _generate(self, number: int) -> list[PretrainingSamples]:
-        """Generate a dataset, which depends only on the seed and the dataset's number."""
-        samples = []
+    def _generate(self, number: int) -> tuple[list[PretrainingSamples], float]:
+        """Return a dataset and the mean points per seat in its games, which depend only on the seed and the number."""
+        samples, points = [], []
         for i, (env, workspace) in enumerate(zip(self.envs, self._workspaces, strict=True)):
             seed = int(RandomStream.DATASET.generator(self.seed, number, i).integers(2**50))
             env.reset(seed=seed)
@@ -229,7 +229,10 @@ class Pretraining(PhaseCounters):
             samples.append(
                 generate_samples(workspace, self._offsets, env.states, keys, c.share, c.epsilon, self.most_players)
             )
-        return samples
+            scores, ranks = np.zeros((2, env.num_envs, MAX_SEATS), np.int64)
+            batch_scores(workspace.tables[0], env.states, scores, ranks)
+            points.append(scores.sum(axis=1) / env.states["players"])
+        return samples, float(np.concatenate(points).mean())
 
     def begin(self) -> None:
         """Do nothing, because this is the first phase."""
@@ -239,7 +242,7 @@ class Pretraining(PhaseCounters):
         began = time.perf_counter()
         if self._next is None:
             self._next = self._worker.submit(self._generate, self.updates)
-        parts = self._next.result()
+        parts, points = self._next.result()
         waited = time.perf_counter() - began
         samples = PretrainingSamples(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in ("seats", "table", "wins", "scores"))
@@ -264,7 +267,7 @@ class Pretraining(PhaseCounters):
             done=self.done,
             decisions=self.positions,
             games=self.games,
-            points=float(samples.scores[:, 0].mean()),
+            points=points,
             losses={name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]},
             seconds={"waiting": waited, "learning": time.perf_counter() - began - waited},
         )
