@@ -59,8 +59,8 @@ class HeuristicPlayer:
 
 
 @kernel
-def _play_batch(tables, pieces, weights, states, views, work, mask, values):
-    """Play every game to the end; the last view is the second view of `select_action_lookahead`."""
+def _play_batch(tables, pieces, weights, seconds, states, views, work, mask, values):
+    """Play every game to the end; `seconds`: index of the second view of `select_action_lookahead`, by seat."""
     t, p = tables[0], pieces[0]
     decisions = 0
     for b in range(len(states)):
@@ -70,7 +70,7 @@ def _play_batch(tables, pieces, weights, states, views, work, mask, values):
         while not g.done:
             write_mask(t, g, mask)
             seat = np.int64(g.seat)
-            w, v, u = weights[seat], views[seat], views[MAX_SEATS]
+            w, v, u = weights[seat], views[seat], views[seconds[seat]]
             apply_action(t, g, select_action_lookahead(t, p, w, g, v, u, work, mask, values))
             decisions += 1
     return decisions
@@ -86,9 +86,10 @@ def play_out_with_heuristic(config: Any, states: States, weights: Sequence[Any] 
     """
     heuristic, spec = heuristic_of(config), spec_of(config)
     ids = spec.num_actions(config)
-    records: npt.NDArray[Any] = np.concatenate(
-        [weights_record(seat) for seat in weights or (heuristic.quick,) * MAX_SEATS]
-    )
-    views, work = heuristic.new_views(MAX_SEATS + 1), spec.new_states(config, 1)
+    by_seat = list(weights or (heuristic.quick,) * MAX_SEATS)
+    records: npt.NDArray[Any] = np.concatenate([weights_record(seat) for seat in by_seat])
+    # Only seats with equal weights share a second view, because a view caches values that depend on the weights.
+    seconds = np.array([MAX_SEATS + by_seat.index(seat) for seat in by_seat])
+    views, work = heuristic.new_views(int(seconds.max()) + 1), spec.new_states(config, 1)
     scratch = np.zeros(ids, np.int8), np.zeros(ids)
-    return int(_play_batch(config.tables, heuristic.pieces(config), records, states, views, work, *scratch))
+    return int(_play_batch(config.tables, heuristic.pieces(config), records, seconds, states, views, work, *scratch))

@@ -40,8 +40,9 @@ class RandomPlayer:
         return sample_actions(masks, key_array("keys", keys, len(masks)).copy())
 
 
-#: Distinguishes the random numbers of a wrapper from those of the player that it wraps.
-_SALT = np.uint64(0x5851F42D4C957F2D)
+#: Distinguishes the random numbers of a wrapper from those of the player that it wraps; odd multiples are for nested
+#: wrappers.
+_SALT = 0x5851F42D4C957F2D
 
 
 class EpsilonPlayer(PlayerWrapper):
@@ -55,6 +56,11 @@ class EpsilonPlayer(PlayerWrapper):
     def __init__(self, player: Player, epsilon: float) -> None:
         super().__init__(player, f"epsilon:{epsilon:g}:{player.name}")
         self.epsilon = epsilon
+        depth, inner = 0, player
+        while isinstance(inner, PlayerWrapper):
+            depth += isinstance(inner, EpsilonPlayer)
+            inner = inner.player
+        self._salt = np.uint64(_SALT * (2 * depth + 1) % 2**64)
 
     def act(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None
@@ -62,7 +68,7 @@ class EpsilonPlayer(PlayerWrapper):
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask = action_masks("action_mask", action_mask)
         keys = key_array("keys", keys, len(action_mask))
-        streams = keys ^ _SALT  # more random numbers, independent of those of the other player
+        streams = keys ^ self._salt  # more random numbers, independent of those of the other player
         actions = self.wrapped_actions(observation, action_mask, keys, histories)
         part = uniforms(next_keys(streams))
         drawn = np.flatnonzero(part < self.epsilon)

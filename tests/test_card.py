@@ -24,7 +24,7 @@ from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.envs.tensors import GameTorchEnv
-from helsinki_env.training.checkpoint_io import StateError, read_state, write_state
+from helsinki_env.training.checkpoint_io import read_state, write_state
 from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.gpu.ppo import GpuPPO
 from helsinki_env.training.gpu.rollout import CudaGraph, GpuRolloutCollector, RolloutBuffer
@@ -170,32 +170,31 @@ def test_a_rollout_is_what_happened(rules: str) -> None:
     """Every game is played once more on environments of their own with the same seeds."""
     at, network = stage(12, 260, 0.5, rules=rules), plain(game=spec_by_name(rules).config())
     rival = plain(1, network.game)
-    own = at.own.clone()
-    assert (own >= 0).sum() == 6
+    opposed = at.against_opponent
+    assert opposed.sum() == 6
     kept = at.play(network, rival, 4, False)
     start, games, points, seats_had, mine_free, foreign = 0, 0, 0.0, set(), 0, 0
     for i, (table, size) in enumerate(((TABLES[0], 9), (TABLES[1], 3))):
         env = GameTorchEnv(size, network.game, CPU, table.episodes(network.game), check=True)
         obs, info = env.reset(seed=3 * 1009 + i)
         rows = slice(start, start + size)
-        fresh = torch.zeros(size, dtype=torch.bool)
+        deals = torch.arange(size)
         for t in range(at.steps):
             mask, seat = obs["action_mask"], info["seat"]
             present = obs["observation"][:, network.present] != 0
             players = present.sum(1)
-            moved = fresh & (own[rows] >= 0)
-            own[rows] = torch.where(moved, (own[rows] + 1) % players, own[rows])
+            own = torch.where(opposed[rows], deals % players, -1)  # the learner moves on by a seat in each deal
             assert torch.equal(kept.observation[t, rows], obs["observation"])
             assert torch.equal(kept.mask[t, rows], mask)
             assert torch.equal(kept.seat[t, rows], seat)
             assert torch.equal(kept.players[t, rows], players)
-            mine, free = (own[rows] < 0) | (own[rows] == seat), mask.sum(1, dtype=torch.int64) > 1
+            mine, free = (own < 0) | (own == seat), mask.sum(1, dtype=torch.int64) > 1
             assert torch.equal(kept.trained[t, rows], mine & free)
             mine_free, foreign = mine_free + int((mine & free).sum()), foreign + int((~mine & free).sum())
             if t % 40 == 0:
                 check_opinions(kept, t, rows, network)
-            seats_had |= {(int(n), int(s)) for n, s in zip(players, own[rows], strict=True) if s >= 0}
-            fresh = mask.sum(1) == 0
+            seats_had |= {(int(n), int(s)) for n, s in zip(players, own, strict=True) if s >= 0}
+            deals += mask.sum(1) == 0  # the step deals a new game
             obs, _, ended, _, info = env.step(kept.action[t, rows])  # it would refuse what is not legal
             assert torch.equal(kept.ended[t, rows], ended)
             for b in torch.nonzero(ended)[:, 0].tolist():
@@ -235,8 +234,8 @@ def test_the_learner_s_seat_is_its_own_and_the_others_are_the_rival_s() -> None:
     highest = (kept.mask * torch.arange(kept.mask.shape[2])).argmax(2)
     free = kept.mask.sum(2, dtype=torch.int64) > 1
     foreign = free & ~kept.trained
-    assert foreign[:, at.own < 0].sum() == 0
-    assert foreign[:, at.own >= 0].sum() > 50
+    assert foreign[:, ~at.against_opponent].sum() == 0
+    assert foreign[:, at.against_opponent].sum() > 50
     assert torch.equal(kept.action[foreign], highest[foreign])
     assert (kept.action[kept.trained] != highest[kept.trained]).any()
 
@@ -262,22 +261,6 @@ def test_a_rollout_depends_on_where_the_games_stand_weights_seed_and_number_alon
 
 
 # learning
-
-
-@pytest.mark.thorough
-def test_a_state_can_be_restored_after_any_rollout() -> None:
-    """Also where a game with fewer players has just been dealt: its seat is still that of the previous game."""
-    matchups, games, spec = (MatchupConfig(players=(2, 3, 4)),), 64, spec_by_name("helsinki")
-    at, other = (GpuRolloutCollector(spec.config(), matchups, games, 4, 1.0, seed, CPU) for seed in (3, 4))
-    network, newly_dealt = plain(), 0
-    for number in range(120):
-        at.play(network, network, number, False)
-        state = {name: array.copy() for name, array in at.state().items()}
-        newly_dealt += int((state["own"] >= at.envs[0].states["players"]).sum())
-        other.restore(state)
-    assert newly_dealt > 0
-    with pytest.raises(StateError, match="own: found a seat that is not in the game"):
-        other.restore({**state, "own": np.full(games, 4)})
 
 
 class Riddles(GpuRolloutCollector):
@@ -467,12 +450,6 @@ def test_a_run_of_another_kind_is_not_gone_on_with(finished: tuple[Path, Path]) 
         ("states", np.zeros_like, "states: game 0: .*: found"),
         ("reports", lambda array: np.full_like(array, 2), "reports: game 0: ended: found"),
         ("illegal", lambda array: array - 9, "illegal: found -"),
-        ("own", lambda array: array + 9, "own: found a seat"),
-        (
-            "dealt",
-            lambda array: np.full_like(array.view(np.uint8), 2).view(bool),
-            "dealt: found bytes that are neither",
-        ),
     ],
 )
 def test_a_run_is_not_resumed_from_games_that_cannot_be(
@@ -481,7 +458,7 @@ def test_a_run_is_not_resumed_from_games_that_cannot_be(
     path, whole = finished
     folder = shutil.copytree(whole, tmp_path / "run")
     arrays, told = read_state(folder / "state.safetensors")
-    key = f"stage.{name}" if name in ("own", "dealt") else f"stage.env0.{name}"
+    key = f"stage.env0.{name}"
     arrays[key] = change(arrays[key])
     write_state(folder / "state.safetensors", arrays, told.value)
     with pytest.raises(RunError, match=message):
@@ -527,7 +504,7 @@ def test_games_are_shared_out_by_their_numbers() -> None:
     halves = [
         GpuRolloutCollector(HelsinkiConfig(), TABLES, 16, 8, 0.5, 3, CPU, ProcessGroup(rank, 2)) for rank in range(2)
     ]
-    for name in ("own", "numbers"):
+    for name in ("against_opponent", "numbers"):
         found = np.concatenate([np.asarray(getattr(half, name)) for half in halves])
         order = np.concatenate([half.numbers for half in halves]).argsort()
         np.testing.assert_array_equal(found[order], np.asarray(getattr(whole, name)))

@@ -37,6 +37,16 @@ def test_the_coin_is_independent_of_the_random_numbers_of_the_player() -> None:
     assert abs(counts / rows - 1 / legal).max() < 4 * np.sqrt((1 - 1 / legal) / legal / rows)
 
 
+def test_nested_players_take_their_random_actions_independently() -> None:
+    observations, _ = GameVectorEnv(1, HelsinkiConfig()).reset(seed=3)
+    rows = 20_000
+    observation, mask = (np.repeat(observations[name], rows, axis=0) for name in ("observation", "action_mask"))
+    inputs = observation, mask, random_keys(rows, seed=1)
+    usual, legal = make_player("greedy").act(*inputs), int(mask[0].sum())
+    changed = (make_player("epsilon:0.3:epsilon:0.3:greedy").act(*inputs) != usual).mean()
+    assert changed == pytest.approx((1 - 0.7**2) * (1 - 1 / legal), abs=0.015)
+
+
 def test_the_ends_are_the_player_and_random() -> None:
     observations, _ = GameVectorEnv(64, HelsinkiConfig()).reset(seed=1)
     inputs = observations["observation"], observations["action_mask"], random_keys(64)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from helsinki_env import CopenhagenConfig, HelsinkiConfig
+from helsinki_env import CopenhagenConfig, HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.helsinki.greedy import GreedyPlayer
 from helsinki_env.agents.helsinki.weights import Weights
@@ -119,6 +119,21 @@ def test_a_playout_takes_the_decisions_of_the_player(config: Any) -> None:
         assert copy.scores().tolist() == game.scores().tolist()
         assert copy == game
     assert decisions == asked
+
+
+@pytest.mark.skipif(not JIT, reason="too slow")
+@pytest.mark.parametrize("name", ["hand_patience", "cell_chance", "cards_a_turn"])
+def test_seats_with_different_weights_do_not_share_cached_values(name: str) -> None:
+    config, usual = HelsinkiConfig(), Weights()
+    weights = [usual, replace(usual, **{name: 0.7 * getattr(usual, name)}), usual, usual]
+    players = [HeuristicPlayer(config, own) for own in weights]
+    games = [HelsinkiGame(config, seed=seed) for seed in range(30)]
+    states = np.concatenate([game._states for game in games])
+    play_out_with_heuristic(config, states, weights)
+    for game, state in zip(games, states, strict=True):
+        while not game.done:
+            game.step(choose_action(players[game.seat], game))
+        assert HelsinkiGame.from_state(config, state) == game
 
 
 @pytest.mark.thorough

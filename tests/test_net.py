@@ -9,6 +9,7 @@ import math
 import pickle
 import random
 import re
+import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -115,6 +116,36 @@ def test_a_network_computes_with_one_thread_and_leaves_the_programs_number_of_th
             assert pool.submit(torch.get_num_threads).result() == 2
     finally:
         torch.set_num_threads(1)
+
+
+def test_the_number_of_threads_is_not_read_while_another_player_changes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    number, reading, left = 4, threading.Event(), threading.Event()
+
+    def get() -> int:
+        found = number
+        if threading.current_thread() is not threading.main_thread():
+            reading.set()
+            left.wait(0.2)
+        return found
+
+    def change(to: int) -> None:
+        nonlocal number
+        number = to
+
+    monkeypatch.setattr(torch, "get_num_threads", get)
+    monkeypatch.setattr(torch, "set_num_threads", change)
+
+    def enter() -> None:
+        with network_module.single_torch_thread():
+            pass
+
+    with ThreadPoolExecutor(1) as pool:
+        with network_module.single_torch_thread():
+            other = pool.submit(enter)
+            assert reading.wait(30)
+        left.set()
+        other.result()
+    assert number == 4
 
 
 @cache

@@ -13,6 +13,7 @@ from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.net.checkpoint import load_checkpoint, save_checkpoint
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.training.checkpoint_io import read_state, write_state
 from helsinki_env.training.learner import OpponentPool
 from helsinki_env.training.preset import Preset, PresetError
 from helsinki_env.training.progress import Report
@@ -63,6 +64,11 @@ def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: P
     for which in range(2):
         network = untrained() if which == stronger else contrary()
         save_checkpoint(tmp_path / "run" / "past" / f"{which:04d}.safetensors", network, training.describe())
+    state = tmp_path / "run" / "state.safetensors"
+    arrays, description = read_state(state)
+    assert description.value["standing"]["selected"]
+    description.value["standing"]["selected"] = False
+    write_state(state, arrays, description.value)
     told: list[Report] = []
     summary = Training(preset, tmp_path / "run", 5, resume=True).run(told.append)
     assert [(one.progress.part, one.progress.done) for one in told] == [
@@ -73,12 +79,32 @@ def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: P
     assert same_weights(load_checkpoint(tmp_path / "run" / "best.safetensors")[0], untrained())
     curve = json.loads((tmp_path / "run" / "curve.json").read_text())
     assert summary["best"]["decisions"] == curve[stronger]["decisions"]
+    again: list[Report] = []  # the result of the selection was saved
+    assert Training(preset, tmp_path / "run", 5, resume=True).run(again.append)["best"] == summary["best"]
+    assert [one.progress.part for one in again] == ["final evaluation"]
+
+
+def test_a_stopped_run_uses_the_results_of_its_evaluations(
+    tiny: Preset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluation = tiny.to_dict()["evaluation"] | {"times": 3, "games": 40}
+    preset = Preset.from_dict(tiny.to_dict() | {"evaluation": evaluation}).best_response_to("greedy")
+    monkeypatch.setattr(Training, "_time_is_up", lambda training: training.run_state.measured > 1)
+    told: list[Report] = []
+    assert not Training(preset, tmp_path / "run", 5).run(told.append)["finished"]
+    assert "sequential halving" not in {one.progress.part for one in told}
+    curve = json.loads((tmp_path / "run" / "curve.json").read_text())
+    shares = [entry["standings"][0]["share"] for entry in curve]
+    assert shares[0] != shares[1]
+    best = load_checkpoint(tmp_path / "run" / "best.safetensors")[0]
+    most = f"{shares.index(max(shares)):04d}.safetensors"
+    assert same_weights(best, load_checkpoint(tmp_path / "run" / "past" / most)[0])
 
 
 def test_a_run_begins_with_the_network_that_it_is_told_and_meets_one_player(tiny: Preset, tmp_path: Path) -> None:
     preset = tiny.best_response_to("greedy")
     training = Training(preset, tmp_path / "run", 5)
-    assert (training.learner.ppo.collector.own >= 0).all(), "in every game the learner has one seat"
+    assert training.learner.ppo.collector.against_opponent.all(), "in every game the learner has one seat"
     summary = training.run()
     assert summary["finished"]
     assert {s["opponent"] for s in summary["standings"]} == {"greedy"}

@@ -348,6 +348,14 @@ def test_the_command_trains_saves_and_measures(tmp_path: Path, capsys: pytest.Ca
     assert SB3Player(path).model.num_timesteps == 4096
 
 
+def test_a_number_of_games_that_cannot_be_is_named_before_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("helsinki_env.training.sb3.train")
+    with pytest.raises(ValueError, match="--games: found 0, expected a whole number from 1 to"):
+        main(tmp_path / "sb3.zip", games=0)
+
+
 def test_a_game_that_ends_with_an_illegal_action_is_lost() -> None:
     env = make_sb3_env(2, seat=1, illegal_action="penalize", seed=1)
     env.reset()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from helsinki_env.data import UserError
 from helsinki_env.engine.playout import random_keys
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training import single_file_ppo
@@ -72,3 +75,25 @@ def test_the_policy_gives_weight_to_legal_actions_only(game: TestedGame) -> None
         actions = agent.act(obs["observation"], obs["action_mask"], random_keys(32, seed=1))
         assert obs["action_mask"][np.arange(32), actions].all()
         obs = env.step(actions)[0]
+
+
+def test_minibatches_of_one_step_leave_numbers_finite() -> None:
+    agent, _ = train(replace(SHORT, num_envs=2, total_timesteps=16, num_minibatches=1000))
+    assert all(torch.isfinite(weights).all() for weights in agent.state_dict().values())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_steps": 0}, "num_steps: found 0"),
+        ({"num_minibatches": 0}, "num_minibatches: found 0"),
+        ({"update_epochs": 0}, "update_epochs: found 0"),
+        ({"total_timesteps": -1}, "total_timesteps: found -1"),
+        ({"eval_games": 0}, "eval_games: found 0"),
+        ({"seed": -1}, "seed: found -1"),
+        ({"save": f"{SOURCE}/agent.pt"}, "save: .*Not a directory"),
+    ],
+)
+def test_mistakes_are_named_before_training(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        train(replace(SHORT, **changes))

@@ -29,6 +29,7 @@ import numpy.typing as npt
 import pytest
 import torch
 from gymnasium.vector import AutoresetMode
+from safetensors.numpy import save
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame, HelsinkiVectorEnv
 from helsinki_env.agents.base import Player, init_streams, next_keys
@@ -54,9 +55,11 @@ from helsinki_env.training.matchups import MatchupConfig, divide_games
 from helsinki_env.training.ppo import PPO, PPOConfig
 from helsinki_env.training.preset import Preset, PresetError
 from helsinki_env.training.pretraining import Pretraining, PretrainingConfig, generate_samples
-from helsinki_env.training.progress import Report
+from helsinki_env.training.progress import Progress, Report
+from helsinki_env.training.random_streams import RandomStream
 from helsinki_env.training.rollout import EVALUATED_CHOICES, MIN_PROBABILITY, Rollout, RolloutCollector
 from helsinki_env.training.run import RunError, Training
+from helsinki_env.training.search_targets import SearchTargetConfig
 from helsinki_env.training.values import (
     VALUE_COMPONENTS,
     compute_gae,
@@ -213,43 +216,42 @@ def stage(
 
 
 @pytest.fixture(scope="module")
-def played() -> tuple[Rollout, npt.NDArray[np.int64]]:
-    """A rollout in which most games end several times, and whose seats were the learner's to begin with."""
+def played() -> tuple[Rollout, npt.NDArray[np.bool_]]:
+    """A rollout in which most games end several times, and in which games the learner has one seat."""
     at = stage()
-    own = at.own.copy()
-    return at.play(opinionated(), (Last(),), 700, 5, False), own
+    return at.play(opinionated(), (Last(),), 700, 5, False), at.against_opponent
 
 
 @pytest.mark.thorough
-def test_a_rollout_is_what_happened(played: tuple[Rollout, npt.NDArray[np.int64]]) -> None:
+def test_a_rollout_is_what_happened(played: tuple[Rollout, npt.NDArray[np.bool_]]) -> None:
     """Every game is played once more on plain environments with the same seeds."""
-    rollout, own = played
+    rollout, opposed = played
     network, writer = opinionated(), AfterstateEncoder(most=EVALUATED_CHOICES)
-    assert (own >= 0).sum() == 12  # half of them, at tables of all kinds
-    assert ((own[:18] >= 0).sum(), (own[18:] >= 0).sum()) == (9, 3)
+    assert (opposed[:18].sum(), opposed[18:].sum()) == (9, 3)  # half of them, at tables of all kinds
     begin, met, forced, opponents, seats_had, points = 0, 0, 0, 0, set(), []
     for i, (table, size) in enumerate(((TABLES[0], 18), (TABLES[1], 6))):
         env = HelsinkiVectorEnv(size, autoreset_mode=AutoresetMode.SAME_STEP, episodes=table.episodes(HelsinkiConfig()))
         obs, info = env.reset(seed=3 * 1009 + i)
-        seat, rows = info["seat"], np.arange(begin, begin + size)
+        seat, rows, deals = info["seat"], np.arange(begin, begin + size), np.arange(size)
         for t in range(len(rollout.decision)):
             mask, decision = obs["action_mask"], rollout.decision[t, rows]
             free = mask.sum(axis=1) > 1
-            mine = (own[rows] < 0) | (own[rows] == seat)
+            players = env.states["players"].astype(np.int64)
+            own = np.where(opposed[rows], deals % players, -1)  # the learner moves on by a seat in each deal
+            mine = (own < 0) | (own == seat)
             np.testing.assert_array_equal(rollout.seat[t, rows], seat)
             np.testing.assert_array_equal(decision >= 0, free & mine)
             forced, opponents = forced + (~free).sum(), opponents + (free & ~mine).sum()
             actions = Last().act(None, mask, None)  # type: ignore[arg-type]  # it does not look
             b, k = np.flatnonzero(decision >= 0), decision[decision >= 0]
             actions[b] = rollout.action[k]
-            players = env.states["players"].astype(np.int64)
             np.testing.assert_array_equal(rollout.viewer[k], seat[b])
             np.testing.assert_array_equal(rollout.players[k], players[b])
             if t % 70 == 0 and len(b):
                 met += len(b)
                 written = writer.write(obs["observation"][b], mask[b], 4)
                 check_what_was_kept(rollout, k, written, network)
-            seats_had |= {(int(players[c]), int(seat[c])) for c in b if own[rows[c]] >= 0}
+            seats_had |= {(int(players[c]), int(seat[c])) for c in b if own[c] >= 0}
             obs, _, ended, _, info = env.step(actions)
             seat = info["seat"]
             np.testing.assert_array_equal(rollout.ended[t, rows], ended)
@@ -261,8 +263,7 @@ def test_a_rollout_is_what_happened(played: tuple[Rollout, npt.NDArray[np.int64]
                 assert not wins[n:].any()
                 assert not scores[n:].any()
                 points.append(info["scores"][c, :n].mean())
-                if own[rows[c]] >= 0:  # the learner moves on by a seat
-                    own[rows[c]] = (own[rows[c]] + 1) % int(env.states["players"][c])
+                deals[c] += 1
         begin += size
     assert (rollout.outcome[~rollout.ended] == 0).all()
     assert rollout.ended.sum() == rollout.games == len(points)
@@ -302,7 +303,7 @@ def check_what_was_kept(rollout: Rollout, k: npt.NDArray[np.int64], written: Aft
 
 @pytest.mark.thorough
 def test_without_discount_and_decay_a_return_is_what_came_of_the_game(
-    played: tuple[Rollout, npt.NDArray[np.int64]],
+    played: tuple[Rollout, npt.NDArray[np.bool_]],
 ) -> None:
     rollout, _ = played
     r = rollout
@@ -317,6 +318,18 @@ def test_without_discount_and_decay_a_return_is_what_came_of_the_game(
                 known += 1
     assert known > 0.8 * len(r.action)
     assert known < len(r.action)
+
+
+def test_the_learner_has_every_seat_equally_often() -> None:
+    at = RolloutCollector(HelsinkiConfig(), [MatchupConfig(players=(2, 3, 4))], 64, 1.0, 3, CPU)
+    had: Counter[tuple[int, int]] = Counter()
+    for _ in range(120):
+        at.envs[0].reset()  # the next episode of every game
+        had.update(zip(at.envs[0].states["players"].tolist(), at.own.tolist(), strict=True))
+    for players in (2, 3, 4):
+        games = [had[players, seat] for seat in range(players)]
+        assert min(games) > 0.9 * sum(games) / players
+        assert max(games) < 1.1 * sum(games) / players
 
 
 def same_rollouts(one: Rollout, other: Rollout) -> bool:
@@ -347,6 +360,35 @@ def test_a_rollout_without_an_action_of_the_learner_is_explained() -> None:
     )
     with pytest.raises(UserError, match="found no action of the learner in 8 steps of 4 games, expected some; incr"):
         at.play(opinionated(), (), 8, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (0.75, "player 'odd': act returned float64 of shape .*, expected whole numbers"),
+        (10**6, r"player 'odd': found the illegal action 10000\d\d, expected one of"),
+    ],
+)
+def test_invalid_actions_of_opponents_are_named(action: float, message: str) -> None:
+    class Odd(Last):
+        name = "odd"
+
+        def act(self, observation: npt.NDArray[Any], action_mask: npt.NDArray[np.int8], keys: Any) -> Any:
+            return super().act(observation, action_mask, keys) + action
+
+    with pytest.raises(ValueError, match=message):
+        stage(apart=1.0).play(opinionated(), (Odd(),), 8, 0, False)
+
+
+def test_opponents_that_read_the_history_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "readers.py").write_text(
+        "class Reader:\n    name, wants_history = 'reader', True\n"
+        "    def act(self, observation, action_mask, keys, histories=None): return action_mask.argmax(axis=1)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UserError, match="opponents: found readers:Reader, which reads the history of a game"):
+        OpponentPool((HelsinkiConfig(),), ["readers:Reader"], tmp_path, 1, False)
 
 
 def test_games_with_a_random_start_teach_only_later_actions() -> None:
@@ -435,6 +477,38 @@ def test_each_game_is_seen_with_its_own_components(tmp_path: Path) -> None:
     assert met == [[], [], []]
     pool = OpponentPool(at.configs, ["heuristic"], tmp_path, 1, False)
     assert [player.config.components for player in pool.choose(0)] == list(FILES)
+
+
+def test_a_description_lists_all_component_files_of_the_games_that_are_played(preset: Preset, tmp_path: Path) -> None:
+    text = (ROOT / "configs" / "components" / "default.yaml").read_text()
+    files = [tmp_path / folder / "mine.yaml" for folder in ("one", "other")]
+    for points, file in enumerate(files, 3):
+        file.parent.mkdir()
+        file.write_text(text.replace("points_row: 2 ", f"points_row: {points} "))
+    matchups = (MatchupConfig(components=tuple(map(str, files))), MatchupConfig(1e-6, components=("coats_inside",)))
+    several = replace(preset, matchups=matchups, search=SearchTargetConfig())
+    found = Training(several, tmp_path / "run").describe()["components"]
+    assert set(found.values()) == {HelsinkiConfig(components=file).component_set.digest for file in files}
+    untrained = replace(several.pretraining, samples=0), replace(several.ppo, total_timesteps=0)
+    idle = replace(several, pretraining=untrained[0], ppo=untrained[1])
+    assert Training(idle, tmp_path / "run").describe()["components"] == {}
+
+
+@pytest.mark.thorough
+def test_a_run_is_not_resumed_with_changed_component_files(preset: Preset, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    text = (ROOT / "configs" / "components" / "default.yaml").read_text()
+
+    def asked() -> Preset:
+        promotion = replace(preset.promotion, components=("default", str(mine)))
+        return replace(preset, minutes=0.0001, promotion=promotion)
+
+    mine.write_text(text)
+    assert not Training(asked(), tmp_path / "run", 5).run()["finished"]
+    Training(asked(), tmp_path / "run", 5, resume=True)
+    mine.write_text(text.replace("points_row: 2 ", "points_row: 3 "))
+    with pytest.raises(RunError, match=r"components\..*mine\.yaml: found '\w{16}', expected '\w{16}' as for"):
+        Training(asked(), tmp_path / "run", 5, resume=True)
 
 
 def test_components_that_do_not_fit_are_explained() -> None:
@@ -668,6 +742,13 @@ def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
     assert evaluate_against(player, HelsinkiConfig(), ["random"], [2], 12, 6) != found[:1]
 
 
+def test_random_streams_are_independent() -> None:
+    numbers = [(), (0,), (1,), (1, 0), (1, 1)]
+    drawn = {(use, *n): use.generator(5, *n).integers(2**63) for use in RandomStream for n in numbers}
+    assert drawn[RandomStream.DATASET, 1] == drawn[RandomStream.DATASET, 1, 0]  # zeros at the end do not count
+    assert len(set(drawn.values())) == len(RandomStream) * 3
+
+
 # learning
 
 
@@ -707,6 +788,27 @@ def test_a_part_of_the_turns_is_kept_and_straying_makes_worse_games() -> None:
     assert np.mean([game.scores() for game in strays]) < np.mean([game.scores() for game in games]) - 3
 
 
+def test_points_are_means_over_games_of_any_length() -> None:
+    config, kinds = PretrainingConfig(samples=1000, games=30), [MatchupConfig(players=(2, 4))]
+    start = Pretraining(untrained(), HelsinkiConfig(), kinds, config, 1, False)
+    start._generate(0)
+    games = [start.envs[0].game(b) for b in range(30)]
+    assert all(game.done for game in games)
+    expected = np.mean([np.mean(game.scores()) for game in games])
+    assert start.update().points == pytest.approx(expected)
+    start.close()
+
+
+def test_a_dataset_without_samples_is_explained() -> None:
+    config = PretrainingConfig(samples=100, games=2, share=1e-7)
+    start = Pretraining(untrained(), HelsinkiConfig(), [MatchupConfig()], config, 1, False)
+    with pytest.raises(
+        UserError, match="pretraining: found no sample in 2 games with share 1e-07, expected some; incr"
+    ):
+        start.update()
+    start.close()
+
+
 @pytest.mark.thorough
 def test_the_warm_start_learns_who_will_win() -> None:
     config = PretrainingConfig(samples=50_000, games=200, minibatch_size=256, learning_rate=5e-3)
@@ -724,6 +826,24 @@ def test_the_warm_start_learns_who_will_win() -> None:
     assert np.mean([loss["win_loss"] for loss in losses[-8:]]) < 0.67
     assert np.mean([loss["score_loss"] for loss in losses[-8:]]) < 0.6 * losses[0]["score_loss"]
     assert len(set(points)) == len(points)  # other games every time
+
+
+def test_the_learning_rate_rises_within_the_first_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = PretrainingConfig(samples=40_000, games=40, minibatch_size=32, learning_rate=0.01)
+    start, rates = Pretraining(untrained(), HelsinkiConfig(), [MatchupConfig()], config, 1, False), []
+    step = start.optimizer.step
+
+    def watched() -> None:
+        rates.append(start.optimizer.param_groups[0]["lr"])
+        step()
+
+    monkeypatch.setattr(start.optimizer, "step", watched)
+    start.update()
+    start.close()
+    assert start.positions < 2000  # 5% of the samples
+    assert len(rates) > 5
+    np.testing.assert_allclose(np.diff(rates), rates[0], rtol=0.2)
+    assert rates[-1] == pytest.approx(0.01 * start.positions / 2000)
 
 
 @pytest.mark.parametrize("fast", [False, True], ids=["float32", "bfloat16"])
@@ -1169,6 +1289,27 @@ def test_training_that_diverges_says_so(preset: Preset, tmp_path: Path) -> None:
         Training(wild, tmp_path, 5).run()
 
 
+def test_weights_that_are_not_finite_are_never_saved(
+    preset: Preset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The losses of an update precede its last step."""
+    training = Training(preset, tmp_path, 5)
+    update = training.learner.phases["pretraining"].update
+
+    def broken() -> Progress:
+        progress = update()
+        with torch.no_grad():
+            training.network.win.bias[0] = torch.nan
+        return progress
+
+    monkeypatch.setattr(training.learner.phases["pretraining"], "update", broken)
+    with pytest.raises(RunError, match=r"pretraining: found weights that are not finite, .*lower learning_rate"):
+        training.run()
+    assert training.keep()
+    arrays, _ = read_state(tmp_path / "state.safetensors")
+    assert all(np.isfinite(array).all() for name, array in arrays.items() if name.startswith("network."))
+
+
 @pytest.mark.thorough
 def test_a_run_is_resumed_against_the_very_same_players(preset: Preset, whole: Path, tmp_path: Path) -> None:
     rival = tmp_path / "rival.safetensors"
@@ -1267,7 +1408,6 @@ DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
         r"states: game 0: \w+.*: found",
     ),
     "more updates than there can be": (told_as("ppo", "updates", value=10**30), r"ppo\.updates: found 1000"),
-    "seats that are not there": (kept_as("stage.own", lambda array: array + 9), "own: found a seat"),
 }
 
 
@@ -1309,6 +1449,23 @@ def test_two_processes_do_not_train_in_one_folder(preset: Preset, whole: Path, t
         assert all(leftover.exists() for leftover in leftovers)  # the other one may be writing them
     assert training.run()["finished"]
     assert not any(leftover.exists() for leftover in leftovers)
+
+
+def test_the_first_of_two_runs_in_a_folder_is_not_overwritten(preset: Preset, tmp_path: Path) -> None:
+    short = replace(preset, minutes=0.0001)
+    one, other = Training(short, tmp_path / "run", 5), Training(short, tmp_path / "run", 6)
+    one.run()
+    before = (tmp_path / "run" / "state.safetensors").read_bytes()
+    with pytest.raises(RunError, match="found a training run, expected an empty folder"):
+        other.run()
+    assert (tmp_path / "run" / "state.safetensors").read_bytes() == before
+
+
+def test_a_state_without_a_digest_is_not_read(tmp_path: Path) -> None:
+    state = tmp_path / "state.safetensors"
+    state.write_bytes(save({"network.bias": np.zeros(3)}, {"run": "{}"}))
+    with pytest.raises(StateError, match="digest: found nothing, expected the digest of the arrays"):
+        read_state(state)
 
 
 # the command
@@ -1439,9 +1596,18 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ),
         ("ppo: {update_epochs: 0}", r"ppo\.update_epochs: found 0"),
         ("ppo: {clip_coef: high}", r"ppo\.clip_coef: found 'high'"),
+        ("ppo: {clip_coef: 0}", r"ppo\.clip_coef: found 0, expected a number above 0"),
+        ("ppo: {learning_rate: 0}", r"ppo\.learning_rate: found 0, expected a number above 0"),
+        ("ppo: {max_grad_norm: 0}", r"ppo\.max_grad_norm: found 0, expected a number above 0"),
+        ("pretraining: {learning_rate: 0}", r"pretraining\.learning_rate: found 0, expected a number above 0"),
+        ("pretraining: {max_grad_norm: 0}", r"pretraining\.max_grad_norm: found 0, expected a number above 0"),
         ("ppo: {minibatch_size: 1.5}", r"ppo\.minibatch_size: found 1.5"),
         ("ppo: {learning_rate: .inf}", r"ppo\.learning_rate: found inf"),
         ("ppo: {fixed_opponent_fraction: .nan}", r"ppo\.fixed_opponent_fraction: found nan"),
+        (
+            "ppo: {fixed_opponent_fraction: 0.01, num_envs: 99}",
+            r"ppo\.fixed_opponent_fraction: found 0\.01, expected 0, or a fraction that is at least one of the 99",
+        ),
         ("ppo: {random_start_fraction: 2}", r"ppo\.random_start_fraction: found 2"),
         ("ppo: {random_start_actions: 0}", r"ppo\.random_start_actions: found 0"),
         ("learner: plain\nppo: {random_start_fraction: 0.5}", r"ppo\.random_start_fraction: found 0\.5, expected 0"),
@@ -1489,6 +1655,12 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("promotion: {elo: 0}", r"promotion\.elo: found 0"),
         ("evaluation: {players: 5}", r"evaluation\.players: found \(5,\)"),
         ("evaluation: {opponents: [net:none]}", r"evaluation\.opponents: none: found no such file"),
+        (
+            "evaluation: {opponents: [random, greedy, random]}",
+            r"evaluation\.opponents: found \['random', 'greedy', 'random'\], expected every player once",
+        ),
+        ("evaluation: {players: [2, 2]}", r"evaluation\.players: found \(2, 2\), expected some of 2, 3 and 4, each"),
+        ("matchups: [{players: [2, 3, 2]}]", r"matchups\[0\]\.players: found \(2, 3, 2\), expected some of 2, 3 and 4"),
         ("evaluation: {times: 0}", r"evaluation\.times: found 0"),
         ("- 3", r"found \[3\]"),
         ("minutes: 3\nminutes: 4", "the key 'minutes' twice"),

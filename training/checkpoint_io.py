@@ -53,7 +53,7 @@ def read_state(path: Path) -> tuple[Arrays, Node]:
             text = (file.metadata() or {}).get("run", "")
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
         description = parse_json(text, StateError, what="its description").mapping()
-        if description["digest"].is_present and description["digest"].value != arrays_digest(arrays):
+        if description["digest"].value != arrays_digest(arrays):
             description["digest"].fail("the digest of the arrays: they were changed or damaged")
     except (SafetensorError, OSError, ValueError) as problem:
         raise StateError(f"{path}: not the state of a training run ({problem}); {_REMEDY}") from None
@@ -68,8 +68,6 @@ def state_array(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDA
     if array is None or array.dtype not in (stored, like.dtype) or array.nbytes != like.nbytes:
         shown = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
         raise StateError(f"{name}: found {shown}, expected {like.nbytes:,} bytes of {stored} for shape {like.shape}")
-    if like.dtype == np.bool_ and (array.view(np.uint8) > 1).any():
-        raise StateError(f"{name}: found bytes that are neither 0 nor 1, expected bool")
     return array.view(like.dtype).reshape(like.shape)
 
 
@@ -95,6 +93,7 @@ class RunState:
     part: str = "pretraining"
     measured: int = 0
     best_at: int = 0
+    selected: bool = False  # whether the best network of a finished best response is known
     past: list[tuple[str, int]] = field(default_factory=list)
     curve: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
@@ -104,6 +103,7 @@ class RunState:
         data = Node(vars(self), UserError)
         data["part"].choice(("pretraining", "ppo"))
         data["seconds"].number(0)
+        data["selected"].boolean()
         count = len(check_curve(data["curve"]))
         data["measured"].integer(count, count)
         data["best_at"].integer(0, max(0, count - 1))

@@ -11,9 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from helsinki_env.agents.base import Player
+from helsinki_env.agents.base import Player, converted_player_errors
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.mlp.player import PlainPlayer
 from helsinki_env.agents.net.checkpoint import load_checkpoint, load_network
@@ -29,6 +27,7 @@ from helsinki_env.training.gpu.rollout import GpuRolloutCollector
 from helsinki_env.training.ppo import PPO
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.pretraining import Pretraining
+from helsinki_env.training.random_streams import RandomStream
 from helsinki_env.training.rollout import RolloutCollector
 from helsinki_env.utils.extras import requires_extra
 
@@ -74,6 +73,14 @@ class OpponentPool:
         self.configs, self.folder, self.seed, self.fast, self.size = configs, folder, seed, fast, size
         self.device = device
         self.baselines = [tuple(make_player(name, config) for config in configs) for name in baselines]
+        for name, (player, *_) in zip(baselines, self.baselines, strict=True):
+            with converted_player_errors(name, "does not decide"):
+                reads_history = getattr(player, "wants_history", False)
+            if reads_history:
+                raise UserError(
+                    f"opponents: found {name}, which reads the history of a game, expected a player that needs only "
+                    "the observation; name it in evaluation.opponents instead"
+                )
         #: Past versions: file name, and number of the rollout after which the version plays.
         self.past: list[tuple[str, int]] = []
         self._loaded: dict[str, Any] = {}
@@ -96,7 +103,7 @@ class OpponentPool:
         past = past[:1] + past[1:][max(0, len(past) - self.size) :] if self.size else []
         if not past and not self.baselines:
             raise UserError("opponents: found no opponent yet, expected a baseline such as heuristic")
-        generator = np.random.default_rng([self.seed, rollout, 1])
+        generator = RandomStream.OPPONENT.generator(self.seed, rollout)
         if self.baselines and (not past or generator.random() < 0.5):
             return self.baselines[int(generator.integers(len(self.baselines)))]
         name = past[int(generator.integers(len(past)))]

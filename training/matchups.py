@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -18,8 +18,13 @@ _MAX_COMPONENTS = 1000
 _MAX_SHARE = 1e6
 
 
-def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, float]) -> None:
-    """Raise ValueError if a numeric field of a dataclass is out of bounds; the default minimum is 0."""
+def check_numbers(
+    config: Any, least: Mapping[str, float], most: Mapping[str, float], positive: Container[str] = ()
+) -> None:
+    """Raise ValueError if a numeric field of a dataclass is out of bounds; the default minimum is 0.
+
+    Fields in `positive` are above their minimum.
+    """
     for item in fields(config):
         if item.type not in ("int", "float"):
             continue
@@ -28,15 +33,15 @@ def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, fl
         if item.type == "int":
             data.integer(int(low), None if high is None else int(high))
         else:
-            data.number(low, high)
+            data.number(low, high, inside=item.name in positive)
 
 
 def player_counts(value: Any) -> tuple[int, ...]:
-    """Return player counts as a tuple; raise ValueError unless they are all 2, 3 or 4."""
-    data = Node(value, UserError, "players")
-    if not isinstance(value, list | tuple) or not value or any(type(n) is not int or n not in (2, 3, 4) for n in value):
-        data.fail("some of 2, 3 and 4")
-    return tuple(value)
+    """Return player counts as a tuple; raise ValueError unless they are some of 2, 3 and 4, each at most once."""
+    counts = value if isinstance(value, list | tuple) else ()
+    if not counts or any(type(n) is not int or n not in (2, 3, 4) or counts.count(n) > 1 for n in counts):
+        Node(value, UserError, "players").fail("some of 2, 3 and 4, each at most once")
+    return tuple(counts)
 
 
 def component_names(value: Any) -> tuple[str, ...]:

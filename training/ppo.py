@@ -26,6 +26,7 @@ from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
 from helsinki_env.training.matchups import check_numbers
 from helsinki_env.training.progress import PhaseCounters, Progress, cosine_anneal
+from helsinki_env.training.random_streams import RandomStream
 from helsinki_env.training.rollout import Rollout, RolloutCollector
 from helsinki_env.training.search_targets import search_losses
 from helsinki_env.training.values import compute_gae, to_viewer_order, value_losses, viewer_value
@@ -59,7 +60,8 @@ class PPOConfig:
         random_start_fraction: fraction of the games that begin with random actions, which are not training data.
         random_start_actions: maximum number of these actions; each number from 1 is equally likely.
         update_epochs: number of passes over each rollout.
-        minibatch_size: number of actions per minibatch.
+        minibatch_size: minimum number of actions per minibatch, which has less than twice as many; a smaller rollout
+            is one minibatch.
         learning_rate: initial learning rate, with cosine annealing to `final_lr_fraction` times this value.
         final_lr_fraction: final learning rate and entropy bonus as a fraction of their initial values.
         gamma: discount factor per action of the same seat.
@@ -96,8 +98,9 @@ class PPOConfig:
     def __post_init__(self) -> None:
         """Validate all values."""
         fractions = "fixed_opponent_fraction", "random_start_fraction", "final_lr_fraction", "gamma", "gae_lambda"
-        positive = "num_envs", "num_steps", "random_start_actions", "update_epochs", "minibatch_size"
-        check_numbers(self, dict.fromkeys(positive, 1), dict.fromkeys(fractions, 1) | _MOST)
+        counts = "num_envs", "num_steps", "random_start_actions", "update_epochs", "minibatch_size"
+        positive = "learning_rate", "clip_coef", "max_grad_norm"
+        check_numbers(self, dict.fromkeys(counts, 1), dict.fromkeys(fractions, 1) | _MOST, positive)
 
 
 class SelfPlayPhase(PhaseCounters, Generic[NetworkT, CollectorT, OpponentT]):
@@ -128,6 +131,7 @@ class SelfPlayPhase(PhaseCounters, Generic[NetworkT, CollectorT, OpponentT]):
     ) -> None:
         super().__init__(config.total_timesteps)
         self.network, self.collector, self.config = network, collector, config
+        self.envs = collector.envs
         self.seed, self.opponent, self.fast = seed, opponent, fast
         self.set_up()
 
@@ -207,7 +211,7 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Sequence[Player]]):
         advantage = viewer_value(advantages, rollout.viewer, rollout.players, c.margin_coef)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         searched = rollout.arms, rollout.policy_target, rollout.value_target
-        shuffled = np.random.default_rng([self.seed, self.updates])
+        shuffled = RandomStream.PPO_ORDER.generator(self.seed, self.updates)
         losses: list[dict[str, float]] = []
         for _ in range(c.update_epochs):
             order = shuffled.permutation(n)

@@ -17,7 +17,13 @@ from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import default_spec, game_names, spec_by_name
 from helsinki_env.evaluation.arena.designs import check_set_sizes
 from helsinki_env.training.evaluate import PromotionConfig
-from helsinki_env.training.matchups import MatchupConfig, check_numbers, component_configs, player_counts
+from helsinki_env.training.matchups import (
+    MatchupConfig,
+    check_numbers,
+    component_configs,
+    fixed_opponent_games,
+    player_counts,
+)
 from helsinki_env.training.ppo import PPOConfig
 from helsinki_env.training.pretraining import PretrainingConfig
 from helsinki_env.training.search_targets import SearchTargetConfig
@@ -59,6 +65,8 @@ class EvaluationConfig:
         object.__setattr__(self, "opponents", _listed(self.opponents))
         if self.players != ():
             object.__setattr__(self, "players", player_counts(_listed(self.players)))
+        if any(self.opponents.count(name) > 1 for name in self.opponents):
+            Node(list(self.opponents), UserError, "opponents").fail("every player once")
 
 
 @dataclass(frozen=True)
@@ -283,6 +291,11 @@ class Preset:
             ):
                 if value:
                     Node(value, PresetError, key).fail(f"{expected} for a plain network")
+        fraction = self.ppo.fixed_opponent_fraction
+        if fraction and not fixed_opponent_games(self.ppo.num_envs, fraction).any():
+            Node(fraction, PresetError, "ppo.fixed_opponent_fraction").fail(
+                f"0, or a fraction that is at least one of the {self.ppo.num_envs} games (num_envs)"
+            )
         self._check_players()
         if self.against:
             self._check_against()

@@ -24,13 +24,14 @@ from helsinki_env.data import UserError
 from helsinki_env.engine.arrays import key_array, writable_array
 from helsinki_env.engine.contract import MAX_SEATS, determinize_state, score
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.loops import batch_scores, write_mask
 from helsinki_env.engine.playout import random_keys
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
 from helsinki_env.training.matchups import MatchupConfig, check_numbers, divide_games
 from helsinki_env.training.progress import PhaseCounters, Progress, cosine_anneal
+from helsinki_env.training.random_streams import RandomStream
 from helsinki_env.training.values import value_losses
 from helsinki_env.utils.extras import requires_extra
 
@@ -50,8 +51,10 @@ class PretrainingConfig:
         games: number of games per generated dataset.
         share: fraction of the turns that are used as samples.
         epsilon: probability of a random action.
-        minibatch_size: number of samples per minibatch.
-        learning_rate: initial learning rate, with cosine annealing to `final_lr_fraction` times this value.
+        minibatch_size: minimum number of samples per minibatch, which has less than twice as many; a smaller dataset
+            is one minibatch.
+        learning_rate: learning rate after a linear warm-up over 5% of the samples, with cosine annealing to
+            `final_lr_fraction` times this value.
         final_lr_fraction: final learning rate as a fraction of `learning_rate`.
         weight_decay: AdamW weight decay.
         score_coef: weight of the score loss (squared error in units of ten points).
@@ -72,7 +75,8 @@ class PretrainingConfig:
     def __post_init__(self) -> None:
         """Validate all values."""
         parts = dict.fromkeys(("share", "epsilon", "final_lr_fraction"), 1)
-        check_numbers(self, {"games": 1, "minibatch_size": 1}, parts | {"games": 1_000_000})
+        positive = "learning_rate", "max_grad_norm"
+        check_numbers(self, {"games": 1, "minibatch_size": 1}, parts | {"games": 1_000_000}, positive)
         if self.samples and not self.share:
             raise UserError("share: found 0, expected a fraction of the turns above 0")
 
@@ -206,26 +210,29 @@ class Pretraining(PhaseCounters):
         )
         self.most_players = max(max(matchup.players) for matchup in matchups)
         parts = divide_games(matchups, game, config.games)
-        self._envs = [
+        self.envs = [
             GameVectorEnv(part.games, part.config, episodes=part.matchup.episodes(part.config)) for part in parts
         ]
         workspaces = {part.config.components: new_workspace(part.config) for part in parts}
         self._workspaces = [workspaces[part.config.components] for part in parts]
         self._offsets = feature_offsets(game, network.config.ahead)
         self._worker = ThreadPoolExecutor(1, "pretraining")
-        self._next: Future[list[PretrainingSamples]] | None = None
+        self._next: Future[tuple[list[PretrainingSamples], float]] | None = None
 
-    def _generate(self, number: int) -> list[PretrainingSamples]:
-        """Generate a dataset, which depends only on the seed and the dataset's number."""
-        samples = []
-        for i, (env, workspace) in enumerate(zip(self._envs, self._workspaces, strict=True)):
-            seed = int(np.random.default_rng([self.seed, number, i]).integers(2**50))
+    def _generate(self, number: int) -> tuple[list[PretrainingSamples], float]:
+        """Return a dataset and the mean points per seat in its games, which depend only on the seed and the number."""
+        samples, points = [], []
+        for i, (env, workspace) in enumerate(zip(self.envs, self._workspaces, strict=True)):
+            seed = int(RandomStream.DATASET.generator(self.seed, number, i).integers(2**50))
             env.reset(seed=seed)
             keys, c = random_keys(env.num_envs, seed + 1), self.config
             samples.append(
                 generate_samples(workspace, self._offsets, env.states, keys, c.share, c.epsilon, self.most_players)
             )
-        return samples
+            scores, ranks = np.zeros((2, env.num_envs, MAX_SEATS), np.int64)
+            batch_scores(workspace.tables[0], env.states, scores, ranks)
+            points.append(scores.sum(axis=1) / env.states["players"])
+        return samples, float(np.concatenate(points).mean())
 
     def begin(self) -> None:
         """Do nothing, because this is the first phase."""
@@ -235,38 +242,44 @@ class Pretraining(PhaseCounters):
         began = time.perf_counter()
         if self._next is None:
             self._next = self._worker.submit(self._generate, self.updates)
-        parts = self._next.result()
+        parts, points = self._next.result()
         waited = time.perf_counter() - began
-        self.updates += 1
-        self._next = self._worker.submit(self._generate, self.updates)
         samples = PretrainingSamples(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in ("seats", "table", "wins", "scores"))
         )
         n, c = len(samples.table), self.config
-        order = np.random.default_rng([self.seed, self.updates]).permutation(n)
-        losses = [self._step(samples, rows) for rows in np.array_split(order, max(1, n // c.minibatch_size))]
-        self.positions += n
+        if not n:
+            raise UserError(
+                f"pretraining: found no sample in {c.games} games with share {c.share:g}, expected some; increase "
+                "games or share"
+            )
+        self.updates += 1
+        self._next = self._worker.submit(self._generate, self.updates)
+        order = RandomStream.PRETRAINING_ORDER.generator(self.seed, self.updates).permutation(n)
+        losses, annealed = [], cosine_anneal(self.done, c.final_lr_fraction)
+        for rows in np.array_split(order, max(1, n // c.minibatch_size)):
+            self.positions += len(rows)
+            warmup = min(1.0, self.positions / (0.05 * c.samples))
+            losses.append(self._step(samples, rows, c.learning_rate * annealed * warmup))
         self.games += c.games
         return Progress(
             part="pretraining",
             done=self.done,
             decisions=self.positions,
             games=self.games,
-            points=float(samples.scores[:, 0].mean()),
+            points=points,
             losses={name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]},
             seconds={"waiting": waited, "learning": time.perf_counter() - began - waited},
         )
 
-    def _step(self, samples: PretrainingSamples, rows: npt.NDArray[np.int64]) -> dict[str, float]:
+    def _step(self, samples: PretrainingSamples, rows: npt.NDArray[np.int64], learning_rate: float) -> dict[str, float]:
         c = self.config
         device = self.network.group.device
         seats, table, wins, scores = (
             torch.from_numpy(x[rows]).to(device) for x in (samples.seats, samples.table, samples.wins, samples.scores)
         )
-        warmup = min(1.0, (1 + self.positions) / (0.05 * c.samples))
-        lr_anneal = cosine_anneal(self.done, c.final_lr_fraction)
         for group in self.optimizer.param_groups:
-            group["lr"] = c.learning_rate * lr_anneal * warmup
+            group["lr"] = learning_rate
         with torch.autocast(device.type, torch.bfloat16, enabled=self.fast):
             output = self.network(pad_rows(seats), pad_rows(table))
         win_loss, score_loss = value_losses(NetworkOutput(*(values[: len(rows)] for values in output)), wins, scores)

@@ -16,15 +16,17 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env.agents.base import Player, converted_player_errors
+from helsinki_env.agents.base import Player
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.network import AfterstateTensors, Network
 from helsinki_env.agents.net.player import best_choices, choice_index
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.training.checkpoint_io import StateError, state_array
+from helsinki_env.evaluation.play import check_legal, query_player
+from helsinki_env.training.checkpoint_io import state_array
 from helsinki_env.training.matchups import MatchupConfig, divide_games, fixed_opponent_games
+from helsinki_env.training.random_streams import RandomStream
 from helsinki_env.training.search_targets import SearchTargetConfig, SearchTargets, TargetSearcher
 from helsinki_env.training.values import VALUE_COMPONENTS, outcome_components, to_seat_order
 from helsinki_env.utils.extras import requires_extra
@@ -104,19 +106,18 @@ class RolloutCollector:
         self.encoders = [AfterstateEncoder(config, EVALUATED_CHOICES, ahead) for config in self.configs]
         starts = [env.reset(seed=seed * 1009 + i) for i, env in enumerate(self.envs)]
         self._gather([obs for obs, _ in starts], [info for _, info in starts])
-        #: The learner's seat in games against opponents, or -1 if it has all seats.
-        self.own = np.where(fixed_opponent_games(games, fixed_opponent_fraction), 0, -1)
-        self._deal_seats(np.ones(games, np.bool_))
+        #: Whether the learner has only one seat, bool (B,).
+        self.against_opponent = fixed_opponent_games(games, fixed_opponent_fraction)
         self._random_start = random_start_fraction, random_start_actions
         #: Number of random actions left in each game.
         self.random_left = np.zeros(games, np.int64)
-        self._deal_random_starts(np.ones(games, np.bool_), np.random.default_rng([seed, 2**63]))
+        self._deal_random_starts(np.ones(games, np.bool_), RandomStream.FIRST_STARTS.generator(seed))
 
-    def _deal_seats(self, chosen: npt.NDArray[np.bool_]) -> None:
-        """Move the learner to the next seat in newly dealt games."""
-        players = self._players()
-        moved = chosen & (self.own >= 0)
-        self.own[moved] = (self.own[moved] + 1) % players[moved]
+    @property
+    def own(self) -> npt.NDArray[np.int64]:
+        """The learner's seat in games against opponents, the next one in each new deal; -1 if it has all seats."""
+        deals = np.concatenate([env.runs["stream"] + env.runs["episode"] for env in self.envs]).astype(np.int64)
+        return np.where(self.against_opponent, deals % self._players(), -1)
 
     def _deal_random_starts(self, chosen: npt.NDArray[np.bool_], rng: np.random.Generator) -> None:
         """Draw the number of random actions in newly dealt games."""
@@ -135,21 +136,18 @@ class RolloutCollector:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the state of all games as arrays, by name."""
-        saved: dict[str, npt.NDArray[Any]] = {"own": self.own.copy(), "random_left": self.random_left.copy()}
+        saved: dict[str, npt.NDArray[Any]] = {"random_left": self.random_left.copy()}
         for i, env in enumerate(self.envs):
             saved |= {f"env{i}.{name}": array for name, array in env.get_state().items()}
         return saved
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Restore a state returned by `state`; raise StateError if it does not match."""
-        self.own = state_array(state, "own", self.own).copy()
         self.random_left = state_array(state, "random_left", self.random_left).copy()
         started = []
         for i, env in enumerate(self.envs):
             saved = {name: state_array(state, f"env{i}.{name}", array) for name, array in env.get_state().items()}
             started.append(env.set_state(saved))
-        if (self.own < -1).any() or (self.own >= self._players()).any():
-            raise StateError("own: found a seat that is not in the game")
         self._gather([obs for obs, _ in started], [info for _, info in started])
 
     def _by_config(self, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
@@ -166,7 +164,7 @@ class RolloutCollector:
         determined by the seed and `number`.
         """
         generator = torch.Generator("cpu").manual_seed((self.seed * 1_000_003 + number) % 2**64)
-        rng = np.random.default_rng([self.seed, number])
+        rng = RandomStream.ROLLOUT.generator(self.seed, number)
         shape = (steps, self.games)
         decision, seat = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
         ended, outcome = np.zeros(shape, np.bool_), np.zeros((*shape, VALUE_COMPONENTS), np.float32)
@@ -177,7 +175,8 @@ class RolloutCollector:
         for t in range(steps):
             free = self.mask.sum(axis=1, dtype=np.int64) > 1
             random = free & (self.random_left > 0)
-            mine = free & ~random & ((self.own < 0) | (self.own == self.seat))
+            own = self.own
+            mine = free & ~random & ((own < 0) | (own == self.seat))
             actions: npt.NDArray[np.int64] = self.mask.argmax(axis=1)
             players = self._players()
             rows = np.flatnonzero(random)
@@ -201,7 +200,6 @@ class RolloutCollector:
             if len(over):
                 outcome[t, over] = outcome_components(scores, ranks, players[over])
                 points += [row[:n].mean() for row, n in zip(scores, players[over], strict=True)]
-                self._deal_seats(ended[t])
                 self._deal_random_starts(ended[t], rng)
         if not count:
             raise UserError(
@@ -235,8 +233,8 @@ class RolloutCollector:
         actions = np.empty(len(rows), np.int64)
         for i, some in self._by_config(rows):
             player, its = opponent[i], rows[some]
-            with converted_player_errors(player.name, "does not act"):
-                actions[some] = player.act(self.observation[its], self.mask[its], keys[some])
+            chosen = query_player(player, self.observation[its], self.mask[its], keys[some])
+            actions[some] = check_legal(player, chosen, self.mask, its)
         return actions
 
     @torch.no_grad()

@@ -42,6 +42,7 @@ from helsinki_env.training.checkpoint_io import (
 from helsinki_env.training.evaluate import best_contender, evaluate_against, promotion_test
 from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.learner import RunContext, make_learner
+from helsinki_env.training.matchups import component_configs
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.progress import Progress, Report, TensorBoardWriter
 from helsinki_env.utils.extras import requires_extra
@@ -131,6 +132,7 @@ class Training:
         self.fast = uses_bfloat16(preset.precision, self.device)
         self._state = self.folder / _STATE
         check_run_folder(self.folder, resume)
+        self._resumes = resume
         self.group = group or ProcessGroup()
         torch.manual_seed(seed)
         try:
@@ -141,6 +143,10 @@ class Training:
         opponents = sorted({preset.against, *preset.opponents, *preset.evaluation.opponents} - {""})
         digests = {name: files_digest(name, preset.game) for name in opponents}
         self._files = {name: digest[:16] for name, digest in digests.items() if digest is not None}
+        #: Digests of all component files, by their names or paths in the preset.
+        configs = [preset.game, *component_configs(preset.promotion.components, preset.game)]
+        configs += [config for matchup in preset.matchups for config in matchup.configs(preset.game)]
+        self._components = {str(config.components): config.component_set.digest for config in configs}
         #: Load opponents only once, so that they stay the same if their files change.
         self._opponent = cache(make_player)
         self.best = copy.deepcopy(self.network)
@@ -159,6 +165,7 @@ class Training:
             "seed": self.seed,
             "environment": spec_of(self.preset.game).environment,
             "bfloat16": self.fast,
+            "components": self._components,
             **({"files": self._files} if self._files else {}),
             **interface_digests(self.preset.game, self.network.types, self.network.kind, self.preset.network.ahead),
         }
@@ -190,13 +197,14 @@ class Training:
         Its "finished" is False if the time limit was reached.
 
         Raises:
-            RunError: if another process is training in the folder.
+            RunError: if another process is training in the folder, or has trained there since the run was created.
         """
         busy = RunError(f"{self.folder}: found another process that trains here; wait for it, or choose another folder")
         with ExitStack() as stack:
             log = None
             if self.group.is_main:
                 stack.enter_context(hold_lock_file(self.folder / "lock", busy))
+                check_run_folder(self.folder, self._resumes)  # another process may have trained here in the meantime
                 log = stack.enter_context(TensorBoardWriter(self.folder / "tensorboard", self._updates()))
                 check_no_link(self.folder / "past")
                 for folder in (self.folder, self.folder / "past"):
@@ -206,6 +214,7 @@ class Training:
             self._saved = self._began
             if self.group.broadcast(not self._state.exists()):
                 self._save()  # make the run resumable before its first update
+            self._resumes = True
             try:
                 finished = self._run_phases(log)
             finally:
@@ -248,11 +257,15 @@ class Training:
                     self._save()
                     return False
                 progress = phase.update()
-                if not all(map(isfinite, progress.losses.values())):
-                    raise RunError(
-                        f"{progress.part}: found losses that are not finite, expected finite ones; start a new run "
-                        "with a lower learning_rate"
-                    )
+                for what, finite in (
+                    ("losses", all(map(isfinite, progress.losses.values()))),
+                    ("weights", bool(torch.stack([w.sum() for w in self.network.parameters()]).isfinite().all())),
+                ):
+                    if not finite:
+                        raise RunError(
+                            f"{progress.part}: found {what} that are not finite, expected finite ones; start a new run "
+                            "with a lower learning_rate"
+                        )
                 if is_self_play and phase.done * self.preset.evaluation.times >= self.run_state.measured:
                     self._evaluate(log)
                     self._save()
@@ -329,7 +342,7 @@ class Training:
         """Return the results against the fixed players and the result of the promotion test.
 
         The promotion test is None in the first evaluation. There is also no test for a best response: its gains between
-        evaluations are too small, and it does not play against itself. `_strongest` selects its best network.
+        evaluations are too small, and it does not play against itself. `_select_best` selects its best network.
         """
         s, e = self.run_state, self.preset.evaluation
         standings = self._against(
@@ -351,8 +364,24 @@ class Training:
             learner, self.preset.game, e.opponents, e.players, games, seed, self._opponent, progress
         )
 
+    def _select_best(self, finished: bool) -> None:
+        """Select the evaluated version that wins the most games against the target player.
+
+        A finished run plays more games for this, once; an unfinished run uses the results of its evaluations.
+        """
+        s = self.run_state
+        selecting = finished and not s.selected
+        if selecting:
+            s.best_at, s.selected = self._strongest(), True
+        elif not finished:
+            wins = [sum(row["share"] * row["players"] for row in entry["standings"]) for entry in s.curve]
+            s.best_at = max(range(len(wins)), key=lambda i: (wins[i], i))
+        self.best.load_state_dict(self.learner.pool.load(_version_file(s.best_at)).state_dict())
+        if selecting:
+            self._save()
+
     def _strongest(self) -> int:
-        """Return the evaluated version that wins the most games against the target player."""
+        """Return the evaluated version that wins the most games in sequential halving."""
         games = 4 * self.preset.evaluation.final_games
 
         def win_rate(contender: int, games: int, number: int) -> float:
@@ -368,8 +397,7 @@ class Training:
         if not self.group.is_main:
             return {"finished": finished}
         if self.preset.against and self.run_state.curve:
-            self.run_state.best_at = self._strongest()
-            self.best.load_state_dict(self.learner.pool.load(_version_file(self.run_state.best_at)).state_dict())
+            self._select_best(finished)
         path = save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
         games, progress = self.preset.evaluation.final_games, partial(self._tell_games, "final evaluation")
         summary = {
@@ -388,12 +416,21 @@ class Training:
         entry = curve[min(self.run_state.best_at, len(curve) - 1)]
         return {name: entry[name] for name in ("positions", "decisions")}
 
+    def _trained_components(self) -> dict[str, str]:
+        """Return the digests, by name, of the component files of games from which the network learns."""
+        digests: dict[str, str] = {}
+        for phase in self.learner.phases.values():
+            for env in phase.envs if phase.total else ():
+                name, digest = env.config.component_set.name, env.config.component_set.digest
+                if digests.setdefault(name, digest) != digest:  # another file of the same name
+                    digests[f"{name} {digest}"] = digest
+        return digests
+
     def describe(self) -> dict[str, Any]:
         """Return the description of the run that is stored in checkpoints."""
-        played = [config for matchup in self.preset.matchups for config in matchup.configs(self.preset.game)]
         return {
             "game": config_to_dict(self.preset.game),
-            COMPONENTS_KEY: {config.component_set.name: config.component_set.digest for config in played},
+            COMPONENTS_KEY: self._trained_components(),
             "network": asdict(self.preset.network),
             "preset": self.preset.to_dict(),
             "seed": self.seed,

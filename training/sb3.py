@@ -350,6 +350,7 @@ def main(
         check_writable(out)  # before the training, which takes minutes
     except OSError as problem:
         raise UserError(f"--out: {problem}") from None
+    Node(games, UserError, "--games").integer(1, 2**31)
     config = default_config(num_players=players, reward="margin")
     tenths = iter(range(1, 11))
     following = next(tenths)

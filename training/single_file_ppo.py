@@ -38,7 +38,7 @@ import numpy.typing as npt
 import tyro
 
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
-from helsinki_env.data import UserError
+from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import spec_by_name, spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.evaluation.match import play_match
@@ -172,11 +172,18 @@ def lead(env: GameSeatVectorEnv, seats: npt.NDArray[np.int64]) -> npt.NDArray[np
 
 def train(args: Args) -> tuple[Agent, PlayerResult]:
     """Train an agent; return it and its result in a match against the opponent."""
+    counts = "num_envs", "num_steps", "total_timesteps", "num_minibatches", "update_epochs", "hidden", "eval_games"
+    for name in counts:
+        Node(getattr(args, name), UserError, name).integer(1)
+    Node(args.seed, UserError, "seed").integer(0, 2**32 - 1)
+    try:
+        if args.save:
+            check_writable(Path(args.save))
+    except OSError as problem:
+        raise UserError(f"save: {problem}") from None
     random.seed(args.seed)
     np.random.seed(args.seed)  # noqa: NPY002  # as CleanRL does; nothing here draws from it
     torch.manual_seed(args.seed)
-    if args.save:
-        check_writable(Path(args.save))  # fail before training
     config = spec_by_name(args.game).config(num_players=args.num_players, reward="margin")
     env = GameSeatVectorEnv(args.num_envs, config, args.opponent, illegal_action="raise", autoreset_mode="SameStep")
     agent = Agent(config, args.hidden)
@@ -236,7 +243,8 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
                 policy, value = agent(b_inputs.take(mb.numpy()))
                 ratio = (policy.log_prob(b_actions[mb]) - b_logprobs[mb]).exp()
                 mb_advantages = b_advantages[mb]
-                mb_advantages = (mb_advantages - mb_advantages.mean()) / (mb_advantages.std() + 1e-8)
+                deviation = mb_advantages.std(correction=min(1, len(mb) - 1))  # 0 for a single step
+                mb_advantages = (mb_advantages - mb_advantages.mean()) / (deviation + 1e-8)
                 clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)
                 pg_loss = -torch.min(mb_advantages * ratio, mb_advantages * clipped).mean()
                 v_loss = 0.5 * (value - b_returns[mb]).square().mean()

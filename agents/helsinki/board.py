@@ -374,7 +374,7 @@ def roofs_worth(t, v, cells, number, each):
 
 @kernel
 def _highest_roof(t, v, cells, sign):
-    """Return (value, cell) of the roof with the highest value times `sign`; (-1e9, -1) if `roofs` is empty."""
+    """Return (value, cell) of the roof with the highest value times `sign`; (-1e9, -1) if there are no `cells`."""
     best, chosen = -1e9, np.int64(-1)
     while cells:
         cell = lowest_bit(cells)

@@ -286,17 +286,17 @@ def single_torch_thread() -> Iterator[None]:
     machine. With one thread, results are identical on all machines with the same type of CPU.
     """
     global _inside, _before
-    current = torch.get_num_threads()  # initializes the thread; a later initialization would undo the limit
     with _LOCK:
+        current = torch.get_num_threads()  # initializes the thread; a later initialization would undo the limit
         if not _inside:  # another thread inside the block has already changed it
             _before = current
         _inside += 1
-    torch.set_num_threads(1)
+        torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(_before)
         with _LOCK:
+            torch.set_num_threads(_before)
             _inside -= 1
 
 

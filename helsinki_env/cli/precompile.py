@@ -93,6 +93,7 @@ def _training(config: Any) -> None:
     env = GameVectorEnv(1, config)
     env.reset(seed=0)
     generate_samples(new_workspace(config), feature_offsets(config), env.states, random_keys(1), 0.5, 0.5)
+    env.game(0).scores()
 
 
 class KernelGroup(NamedTuple):

@@ -49,13 +49,14 @@ StepResult = tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_], 
 class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     """Base class for a batch of games, with configuration, seeds, episodes and resets. Subclasses define the step.
 
-    `states` contains the game records, (B,), for tools. `autoreset_mode` is read by TorchRL.
+    `states` contains the game records and `runs` their random streams, (B,) each, for tools. `autoreset_mode` is read
+    by TorchRL.
     """
 
     #: Value of all entries in the action mask of a finished game.
     _final_mask = 0
     #: Mutable arrays, by their names in `get_state`.
-    _saved = {"states": "states", "runs": "_runs"}  # noqa: RUF012  # constant
+    _saved = {"states": "states", "runs": "runs"}  # noqa: RUF012  # constant
 
     def __init__(
         self,
@@ -87,7 +88,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.states = self.game_spec.new_states(config, n)
-        self._runs = np.zeros(n, kernels.RUN)
+        self.runs = np.zeros(n, kernels.RUN)
         self._ids = ids
         self._reports = np.zeros(n, kernels.REPORT)
         self._last = np.zeros((n if self._mode == kernels.SAME_STEP else 1, size), np.int8)
@@ -134,7 +135,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         self._change(options)
         if (number := as_integer(seed)) is not None:
             super().reset(seed=number)  # `np_random`, which the games do not use
-        self._runs = runs
+        self.runs = runs
         if setup is not None:
             self._setup = setup
         return self._started(chosen)
@@ -143,7 +144,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         """Reject a call while another call is in progress."""
 
     def _games(self) -> kernels.Games:
-        return kernels.Games(self._tables, self.states, self._runs, self._setup, self._drawn)
+        return kernels.Games(self._tables, self.states, self.runs, self._setup, self._drawn)
 
     def _started(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         self._dealt = self._has_seed = True
@@ -200,7 +201,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _seeded(self, seed: Any, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         """Return the random streams of all games after the chosen games are reset."""
-        runs = self._runs.copy()
+        runs = self.runs.copy()
         if seed is None and self._has_seed:
             runs["episode"][chosen] += np.uint64(1)
             return runs

@@ -199,7 +199,7 @@ class _Batch:
                 chosen = query_player(player, observation[rows], mask[rows], keys, seen)
                 self._seconds[number] += perf_counter() - begin
                 self._action_counts[number] += len(rows)
-                actions[rows] = _check_legal(player, chosen, mask, rows)
+                actions[rows] = check_legal(player, chosen, mask, rows)
         self._save_actions(actions, seat)
         return actions
 
@@ -258,8 +258,8 @@ def _setup(config: Any, disabled: DisabledActions, games: int) -> States:
     return setup
 
 
-def _check_legal(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
-    """Return a player's actions; raise IllegalActionError if one is illegal."""
+def check_legal(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
+    """Return a player's actions in the given rows of the masks; raise IllegalActionError if one is illegal."""
     inside = (chosen >= 0) & (chosen < mask.shape[1])
     legal = inside & (mask[rows, np.where(inside, chosen, 0)] > 0)
     if not legal.all():

@@ -40,7 +40,7 @@ _ORDER = 1 << 40
 
 
 class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
-    """Self-play training of a plain network. In `config`, `minibatch_size` is a number of game steps."""
+    """Self-play training of a plain network. In `config`, `minibatch_size` is a minimum number of game steps."""
 
     def set_up(self) -> None:
         """Create the optimizer, the opponent's network and the tensors for the training data."""

@@ -17,7 +17,7 @@ from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.tensors import GameTorchEnv
-from helsinki_env.training.checkpoint_io import StateError, state_array
+from helsinki_env.training.checkpoint_io import state_array
 from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.gpu.tensors import game_keys, hash_key, outcome_components, sample_categorical, to_seat_order
 from helsinki_env.training.matchups import MatchupConfig, divide_games, fixed_opponent_games
@@ -133,10 +133,8 @@ class GpuRolloutCollector:
         self.numbers = np.concatenate(rows)
         against_opponent = fixed_opponent_games(games, fixed_opponent_fraction)[self.numbers]
         self.games = len(self.numbers)
-        #: The learner's seat in games against a past version, or -1 if it has all seats.
-        self.own = torch.from_numpy(np.where(against_opponent, 0, -1)).to(device)
-        #: Whether the game is newly dealt in the current step.
-        self.dealt = torch.zeros(self.games, dtype=torch.bool, device=device)
+        #: Whether the learner has only one seat, bool (B,).
+        self.against_opponent = torch.from_numpy(against_opponent).to(device)
         self._opposed = torch.from_numpy(np.flatnonzero(against_opponent)).to(device)
         self._numbers = torch.from_numpy(self.numbers.astype(np.int32)).to(device)
         self._key = torch.zeros((), dtype=torch.int32, device=device)
@@ -208,6 +206,11 @@ class GpuRolloutCollector:
     def _players(network: PlainNetwork, observation: Tensor) -> Tensor:
         return (observation[:, network.present] != 0).sum(1)
 
+    def _deals(self) -> Tensor:
+        """Return numbers that increase by 1 with every deal of a game; modulo the players, the learner's seat."""
+        _, stream, episode = torch.cat([env.memory.runs for env in self.envs]).view(torch.int64).unbind(1)
+        return stream + episode
+
     @staticmethod
     def _expected(output: PlainOutput, seat: Tensor, players: Tensor) -> Tensor:
         halves = torch.softmax(output.win_logits, 1), output.scores
@@ -217,10 +220,8 @@ class GpuRolloutCollector:
         """Sample an action in every game and record the training data."""
         observation, mask, seat = self._gather()
         players = self._players(network, observation)
-        moved = torch.where(self.dealt & (self.own >= 0), (self.own + 1) % players, self.own)
-        self.own.copy_(moved)  # in a new game, the learner moves to the next seat
         choices = mask.sum(1, dtype=torch.int64)
-        mine = (self.own < 0) | (self.own == seat)
+        mine = ~self.against_opponent | (self._deals() % players == seat)
         output = self._predict(network, observation, fast)
         log_probs = output.log_probs(mask)
         policy = log_probs
@@ -230,7 +231,6 @@ class GpuRolloutCollector:
             policy = log_probs.index_copy(0, self._opposed, torch.where(own, log_probs[self._opposed], theirs))
         action = sample_categorical(policy, game_keys(self._key, self._numbers))
         self._action.copy_(action)
-        self.dealt.copy_(choices == 0)  # the next step deals a new game in these rows
         data = {
             "observation": observation, "mask": mask, "action": action, "seat": seat, "players": players,
             "log_prob": log_probs.gather(1, action[:, None])[:, 0],
@@ -256,8 +256,7 @@ class GpuRolloutCollector:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the state of all games in all processes, by name; all processes must call this."""
-        order = np.argsort(self.group.all_gather(self._numbers).cpu().numpy())
-        saved = {name: self.group.all_gather(getattr(self, name)).cpu().numpy()[order] for name in ("own", "dealt")}
+        saved = {}
         for i, env in enumerate(self.envs):
             for name, rows in env.get_state().items():
                 whole = rows if name in _GLOBAL_ARRAYS else self.group.all_gather(rows)
@@ -266,14 +265,6 @@ class GpuRolloutCollector:
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Restore a state returned by `state`, from any number of processes; raise StateError if it does not match."""
-        games = self.games * self.group.size
-        own, dealt = (
-            state_array(state, name, np.zeros(games, kind)) for name, kind in (("own", np.int64), ("dealt", bool))
-        )
-        if (own < -1).any() or (own >= MAX_SEATS).any():
-            raise StateError("own: found a seat that is not in the game")
-        self.own.copy_(torch.from_numpy(own[self.numbers]))
-        self.dealt.copy_(torch.from_numpy(dealt[self.numbers]))
         for i, env in enumerate(self.envs):
             restored = {}
             for name, rows in env.get_state().items():
@@ -283,7 +274,3 @@ class GpuRolloutCollector:
                 first = 0 if name in _GLOBAL_ARRAYS else self.group.rank * len(rows)
                 restored[name] = whole[first : first + len(rows)].to(self.device)
             env.set_state(restored)
-        players = np.concatenate([env.states["players"] for env in self.envs])
-        # In a newly dealt game, the seat is that of the previous game until the next step.
-        if ((self.own.cpu().numpy() >= players) & ~self.dealt.cpu().numpy()).any():
-            raise StateError("own: found a seat that is not in the game")
