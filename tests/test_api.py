@@ -431,11 +431,20 @@ def test_errors_about_huge_values_are_short(game: TestedGame, value: Any) -> Non
         assert len(str(caught.value)) < 2000
 
 
-def test_a_misspelled_argument_names_the_options() -> None:
-    message = r"options: found 'num_player', expected one of num_players, .*; did you mean 'num_players'\?"
-    for make in (HelsinkiSeatEnv, HelsinkiVectorEnv, helsinki_v0.env):
-        with pytest.raises(TypeError, match=message):
-            make(num_player=3)  # type: ignore[call-arg]
+@pytest.mark.parametrize(
+    ("make", "argument", "meant"),
+    [
+        (HelsinkiSeatEnv, "num_player", "num_players"),
+        (HelsinkiVectorEnv, "num_env", "num_envs"),
+        (helsinki_v0.env, "illegal_actions", "illegal_action"),
+        (lambda **options: gymnasium.make("helsinki/Helsinki-v0", **options), "opponent", "opponents"),
+        (lambda **options: gymnasium.make_vec("helsinki/Copenhagen-v0", **options), "render_modes", "render_mode"),
+    ],
+)
+def test_a_misspelled_argument_names_all_arguments(make: Callable[..., object], argument: str, meant: str) -> None:
+    message = f"^found argument '{argument}', expected one of .*num_players, .*reward; did you mean '{meant}'"
+    with pytest.raises(TypeError, match=message):
+        make(**{argument: 3})
 
 
 @EACH_GAME
