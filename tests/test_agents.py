@@ -163,6 +163,8 @@ def test_names() -> None:
     [
         ("gredy", f"found no such player, expected one of {', '.join(NAMES)}; did you mean 'greedy'?"),
         ("", f"expected a name: {', '.join(NAMES)}"),
+        ("nosuch:Builder", "found no such player and no such module in the current folder or among the installed"),
+        ("human", "found a person, expected a player; people play only in helsinki play"),
         ("greedy:3", "greedy takes no argument"),
         ("random:x", "random takes no argument"),
         ("heuristic:2", "heuristic takes no argument"),
