@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from helsinki_env.cli.commands import play
 from helsinki_env.cli.main import main
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.spec import spec_of
@@ -267,6 +268,22 @@ def test_there_are_two_to_four_seats(players: str, tmp_path: Path, capsys: pytes
     assert main(["play", "--players", players, "--data", str(tmp_path / "tables")]) == 2
     assert f"number of --players: found {players.count(',') + 1}, expected 2, 3 or 4" in capsys.readouterr().err
     assert not (tmp_path / "tables").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--port", "70000"], "--port: found 70000, expected 0 to 65535"),
+        (["--players", "humn,greedy"], "found no such player, expected one of human, random, "),
+        (["--players", "humn,greedy"], "; did you mean 'human'?"),
+    ],
+)
+def test_arguments_are_checked_before_the_rules_are_compiled(
+    words: list[str], error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play, "precompile_groups", lambda groups: pytest.fail("compiles first"))
+    assert main(["play", *words, "--data", str(tmp_path / "tables")]) == 2
+    assert error in capsys.readouterr().err
 
 
 def test_an_option_of_the_game_starts_a_game(tmp_path: Path) -> None:
