@@ -72,7 +72,7 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
 
     signature, kinds = inspect.signature(main), inspect.get_annotations(main, eval_str=True)
     parameters = [
-        one.replace(annotation=_shown(kinds[name], one.default)) for name, one in signature.parameters.items()
+        one.replace(annotation=_shown(name, kinds[name], one.default)) for name, one in signature.parameters.items()
     ]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # allowed
     run.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -80,8 +80,14 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _shown(kind: Any, default: object) -> Any:
-    """Return the annotation of an option, so that the help shows the type of an optional value instead of None."""
+def _shown(name: str, kind: Any, default: object) -> Any:
+    """Return the annotation of an option, so that the help shows the type of an optional value instead of None.
+
+    A positional argument is shown by its name, in brackets if it is optional.
+    """
+    if tyro.conf.Positional in getattr(kind, "__metadata__", ()):
+        metavar = name.upper() if default is inspect.Parameter.empty else f"[{name.upper()}]"
+        return Annotated[kind, tyro.conf.arg(metavar=metavar, help_behavior_hint=None if default else "")]
     if default is not None:
         return kind
     inner = [
