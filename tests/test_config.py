@@ -284,6 +284,12 @@ def test_a_mistake_is_refused_and_named(mistake: str) -> None:
         HelsinkiConfig.from_dict(data)
 
 
+def test_a_base_that_is_not_there_is_named_with_file_and_key(tmp_path: Path) -> None:
+    (path := tmp_path / "comp.yaml").write_text("base: defualt")
+    with pytest.raises(ComponentError, match=r"comp\.yaml: base: found 'defualt', expected .*did you mean 'default'"):
+        HelsinkiConfig(components=path)
+
+
 def test_a_component_file_that_is_not_there() -> None:
     with pytest.raises(ComponentError, match=r"components: found 'defualt'.*did you mean 'default'"):
         HelsinkiConfig(components="defualt")
