@@ -133,6 +133,7 @@ def test_version(capsys: Output) -> None:
         (["simulate", "--players", "random,random,random,random,random"], "number of --players: found 5"),
         (["simulate", "--game-config", "first_game", "--players", "random,random,random"], "--players: found 3"),
         (["simulate", "--covered", "fly"], "covered[0]: found 'fly'"),
+        (["simulate", "--covered", "frist_game"], "two_points, first_game; did you mean 'first_game'?"),
         (["simulate", "--game-config", "none"], "helsinki simulate: --game-config: found 'none'"),
         (["balance", "run", "quik"], "helsinki balance: CONFIG: found 'quik'"),
         (["balance", "score", "--objectives", "none"], "helsinki balance: --objectives: found 'none'"),

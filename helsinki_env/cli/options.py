@@ -170,7 +170,7 @@ def read_game_config(
     if num_players is not None:
         changes["num_players"] = num_players
     if covered is not None:
-        changes["covered"] = covered if covered == "first_game" else read_list(covered)
+        changes["covered"] = read_list(covered)
     if dry_roads:
         changes["dry_roads"] = True
     if components is not None:
