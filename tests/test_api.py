@@ -367,7 +367,7 @@ def test_pictures_are_as_wide_as_asked_for(game: TestedGame) -> None:
             assert (drawn[0] if isinstance(drawn, tuple) else drawn).shape[1] == (width or 1200)
     for wrong in (0, True, np.True_, 2.5, "320", 10**9):
         for make in (game.module.env, game.seat_env, game.module.raw_env):
-            with pytest.raises(ValueError, match=r"^render_width: found .*, expected a whole number from 1 to 10000"):
+            with pytest.raises(ValueError, match=r"^render_width: found .*, expected a whole number from 1 to 10,000"):
                 make(render_width=wrong)
 
 
