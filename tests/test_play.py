@@ -32,7 +32,7 @@ from helsinki_env.web.tables import GameTable
 from helsinki_env.web.views import applied, change_between, choices, encode_message, picture, table_view
 from helsinki_env.web.websocket import MAX_UNSENT
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
-from tests.support.server import Server, decide_first, seated, serving, until
+from tests.support.server import PATIENCE, Server, decide_first, seated, serving, until
 from tests.support.tables import sampled_tables
 
 
@@ -635,6 +635,16 @@ def test_connections_that_ask_for_nothing_are_closed(server: Server) -> None:
     assert server.ask("GET", "/api/games")[0] == 200
 
 
+def is_closed(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionResetError:
+        return True
+
+
 def test_there_is_an_end_to_connections(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -645,16 +655,9 @@ def test_there_is_an_end_to_connections(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
     try:
         many = [opened(running) for _ in range(150)]
-        time.sleep(0.5)
-        closed = 0
-        for one in many:
-            one.setblocking(False)
-            try:
-                closed += one.recv(1) == b""
-            except BlockingIOError:
-                pass
-            except ConnectionResetError:
-                closed += 1
+        deadline = time.monotonic() + PATIENCE
+        while (closed := sum(map(is_closed, many))) < 50 and time.monotonic() < deadline:
+            time.sleep(0.05)
         assert closed == 50
         for one in many:
             one.close()
