@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import helsinki_env.agents.base
 from helsinki_env import CopenhagenConfig, HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.base import choose_action, init_streams, next_keys
 from helsinki_env.agents.helsinki.forced import ForcedPlayer
@@ -119,14 +118,6 @@ def test_streams_of_games_and_players_differ_and_advance() -> None:
     np.testing.assert_array_equal(streams[[0, 2]], kept[[0, 2]])
     assert some.tolist() == [int(mix(streams[1])), int(mix(streams[3]))]
     np.testing.assert_array_equal(next_keys(kept)[[1, 3]], some)
-
-
-def test_the_protocols_example_works() -> None:
-    import doctest
-
-    found = doctest.testmod(helsinki_env.agents.base)
-    assert found.attempted > 3
-    assert not found.failed
 
 
 def test_decide_plays_a_whole_game() -> None:

@@ -74,10 +74,6 @@ def test_pettingzoo_render(game: TestedGame) -> None:
     render_test(game.module.env, custom_tests={"svg": lambda drawn: drawn.startswith("<svg")})
 
 
-@pytest.mark.skip(reason="max_cycles_test steps a parallel environment without masks; here one agent decides at a time")
-def test_pettingzoo_max_cycles() -> None: ...
-
-
 @EACH_GAME
 @PLAYERS
 @pytest.mark.parametrize("make", ["raw_env", "env"])
