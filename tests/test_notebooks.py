@@ -178,6 +178,13 @@ def test_the_notebook_only_calls_the_library(path: Path) -> None:
             assert not any(alias.name.startswith("_") for alias in node.names)
 
 
+def test_each_notebook_leads_to_the_next_one_in_the_readme() -> None:
+    order = re.findall(r"(?m)^\d\. \[.*?\]\((.*?)\)", (FOLDER / "README.md").read_text(encoding="utf-8"))
+    assert sorted(order) == [path.name for path in NOTEBOOKS]
+    for name, following in zip(order, order[1:], strict=False):
+        assert re.search(rf"Next notebook: \[.*\]\({following}\)", read(FOLDER / name).cells[-1].source), name
+
+
 @each
 def test_links_lead_to_files_that_exist(path: Path) -> None:
     text = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
