@@ -136,7 +136,7 @@ def test_version(capsys: Output) -> None:
         (["simulate", "--covered", "frist_game"], "two_points, first_game; did you mean 'first_game'?"),
         (["simulate", "--game-config", "none"], "helsinki simulate: --game-config: found 'none'"),
         (["balance", "run", "quik"], "helsinki balance: CONFIG: found 'quik'"),
-        (["balance", "score", "--objectives", "none"], "helsinki balance: --objectives: found 'none'"),
+        (["balance", "score", "--objectives", "none"], "--objectives: found 'none'"),
         (["check", "random", "--gauntlet", "none"], "helsinki check: --gauntlet: found 'none'"),
         (["simulate", "--components", "none"], "helsinki simulate: components: found 'none'"),
         (["simulate", "--append"], "helsinki simulate: --append: found without --out, expected"),
