@@ -262,7 +262,12 @@ def _factory(name: str, argument: str) -> Callable[[str, Any], Any]:
         return loaded
     if argument and _find_module(name) is not None:
         return partial(_make_from_module, name)
-    raise PlayerError(f"player {short_repr(name)}: found no such player, expected {choices_text(player_names(), name)}")
+    if name == "human":
+        raise PlayerError("player 'human': found a person, expected a player; people play only in helsinki play")
+    no_module = " and no such module in the current folder or among the installed packages" if argument else ""
+    raise PlayerError(
+        f"player {short_repr(name)}: found no such player{no_module}, expected {choices_text(player_names(), name)}"
+    )
 
 
 def _find_module(module: str) -> ModuleSpec | None:

@@ -48,7 +48,9 @@ class OptionsTorchEnv(GameTorchEnv, Generic[ConfigT, GameT, EpisodesT]):
         config: ConfigT | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(num_envs, self.game_spec.config_or(config, num_players, **options), device, episodes, check)
+        super().__init__(
+            num_envs, self.game_spec.config_or(type(self), config, num_players, **options), device, episodes, check
+        )
 
     def game(self, b: int) -> GameT:
         """Return a copy of game `b` as an object to inspect, draw or save. Raise ValueError for an invalid index."""

@@ -146,6 +146,22 @@ def _skip_without_extra(problem: Exception) -> None:
         pytest.skip(f"needs {package}, which an extra brings", allow_module_level=True)
 
 
+_import_or_skip = pytest.importorskip
+
+
+def _import_extra(name: str, *arguments: Any, **options: Any) -> Any:
+    """Import an optional package or skip the test; with `CI` set, fail unless the extra `dev` excludes the package."""
+    try:
+        return _import_or_skip(name, *arguments, **options)
+    except pytest.skip.Exception as skipped:
+        if os.environ.get("CI") and not name.startswith("openenv"):
+            pytest.fail(f"CI is set, but a package is missing: {name}; {skipped}", pytrace=False)
+        raise
+
+
+pytest.importorskip = _import_extra  # type: ignore[assignment]
+
+
 class _Module(pytest.Module):
     """A test file, skipped if it needs a missing extra."""
 

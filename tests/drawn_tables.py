@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from helsinki_env.games.helsinki.components import COLOURS, ROOFS, Components
+from helsinki_env.games.helsinki.components import COLORS, ROOFS, Components
 
 SIZE = 7
 Cells = list[tuple[int, int]]
@@ -68,7 +68,7 @@ def _board(
     pavilions: list[dict[str, Any]] = []
     for _ in range(tiles):
         options = []
-        for colour, name in enumerate(COLOURS):
+        for colour, name in enumerate(COLORS):
             for size, roofs in enumerate(ROOFS):
                 if not supply[name][size]:
                     continue
@@ -97,7 +97,7 @@ def table(
     and used actions follow from how far the boards are.
     """
     rng = random.Random(seed)
-    supply = {name: list(components.tile_copies) for name in COLOURS}
+    supply = {name: list(components.tile_copies) for name in COLORS}
     stock = {"wild": components.wild_tiles, "roofs": components.superstructures}
     deck = [kind for kind, count in enumerate(components.deck(players)) for _ in range(count)]
     rng.shuffle(deck)

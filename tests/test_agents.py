@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import helsinki_env.agents.base
 from helsinki_env import CopenhagenConfig, HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.base import choose_action, init_streams, next_keys
 from helsinki_env.agents.helsinki.forced import ForcedPlayer
@@ -121,14 +120,6 @@ def test_streams_of_games_and_players_differ_and_advance() -> None:
     np.testing.assert_array_equal(next_keys(kept)[[1, 3]], some)
 
 
-def test_the_protocols_example_works() -> None:
-    import doctest
-
-    found = doctest.testmod(helsinki_env.agents.base)
-    assert found.attempted > 3
-    assert not found.failed
-
-
 def test_decide_plays_a_whole_game() -> None:
     game, player = HelsinkiGame(seed=1), GreedyPlayer()
     while not game.done:
@@ -163,6 +154,8 @@ def test_names() -> None:
     [
         ("gredy", f"found no such player, expected one of {', '.join(NAMES)}; did you mean 'greedy'?"),
         ("", f"expected a name: {', '.join(NAMES)}"),
+        ("nosuch:Builder", "found no such player and no such module in the current folder or among the installed"),
+        ("human", "found a person, expected a player; people play only in helsinki play"),
         ("greedy:3", "greedy takes no argument"),
         ("random:x", "random takes no argument"),
         ("heuristic:2", "heuristic takes no argument"),

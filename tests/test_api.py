@@ -74,10 +74,6 @@ def test_pettingzoo_render(game: TestedGame) -> None:
     render_test(game.module.env, custom_tests={"svg": lambda drawn: drawn.startswith("<svg")})
 
 
-@pytest.mark.skip(reason="max_cycles_test steps a parallel environment without masks; here one agent decides at a time")
-def test_pettingzoo_max_cycles() -> None: ...
-
-
 @EACH_GAME
 @PLAYERS
 @pytest.mark.parametrize("make", ["raw_env", "env"])
@@ -367,7 +363,7 @@ def test_pictures_are_as_wide_as_asked_for(game: TestedGame) -> None:
             assert (drawn[0] if isinstance(drawn, tuple) else drawn).shape[1] == (width or 1200)
     for wrong in (0, True, np.True_, 2.5, "320", 10**9):
         for make in (game.module.env, game.seat_env, game.module.raw_env):
-            with pytest.raises(ValueError, match=r"^render_width: found .*, expected a whole number from 1 to 10000"):
+            with pytest.raises(ValueError, match=r"^render_width: found .*, expected a whole number from 1 to 10,000"):
                 make(render_width=wrong)
 
 
@@ -431,11 +427,20 @@ def test_errors_about_huge_values_are_short(game: TestedGame, value: Any) -> Non
         assert len(str(caught.value)) < 2000
 
 
-def test_a_misspelled_argument_names_the_options() -> None:
-    message = r"options: found 'num_player', expected one of num_players, .*; did you mean 'num_players'\?"
-    for make in (HelsinkiSeatEnv, HelsinkiVectorEnv, helsinki_v0.env):
-        with pytest.raises(TypeError, match=message):
-            make(num_player=3)  # type: ignore[call-arg]
+@pytest.mark.parametrize(
+    ("make", "argument", "meant"),
+    [
+        (HelsinkiSeatEnv, "num_player", "num_players"),
+        (HelsinkiVectorEnv, "num_env", "num_envs"),
+        (helsinki_v0.env, "illegal_actions", "illegal_action"),
+        (lambda **options: gymnasium.make("helsinki/Helsinki-v0", **options), "opponent", "opponents"),
+        (lambda **options: gymnasium.make_vec("helsinki/Copenhagen-v0", **options), "render_modes", "render_mode"),
+    ],
+)
+def test_a_misspelled_argument_names_all_arguments(make: Callable[..., object], argument: str, meant: str) -> None:
+    message = f"^found argument '{argument}', expected one of .*num_players, .*reward; did you mean '{meant}'"
+    with pytest.raises(TypeError, match=message):
+        make(**{argument: 3})
 
 
 @EACH_GAME

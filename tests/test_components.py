@@ -14,7 +14,7 @@ import yaml
 from helsinki_env.games.helsinki.action_numbers import PUBLISHED_COSTS, PUBLISHED_STRENGTHS, STRENGTHS
 from helsinki_env.games.helsinki.components import (
     BOARD_ACTIONS,
-    COLOURS,
+    COLORS,
     ROOFS,
     CardVariant,
     ComponentError,
@@ -141,7 +141,7 @@ def test_default_prints_the_actions_in_id_order(default: Components) -> None:
 
 def test_card_types_are_numbered_by_colour_then_variant(shipped: Components) -> None:
     card = 0
-    for colour in range(len(COLOURS)):
+    for colour in range(len(COLORS)):
         for variant in shipped.variants:
             assert shipped.card_color(card) == colour
             assert shipped.card_number(card) == variant.number
@@ -290,7 +290,7 @@ def test_the_smallest_deck_deals_the_display_and_two_cards_each(tmp_path: Path) 
     data["cards"] |= {
         "variants": [VARIANT | {"number": 5, "copies": 2}],
         "wild": {"copies": 6, "removed_3_players": 2, "removed_2_players": 3},
-        "totals": {"per_colour": 2, "players_4": 16, "players_3": 14, "players_2": 12},
+        "totals": {"per_color": 2, "players_4": 16, "players_3": 14, "players_2": 12},
     }
     assert load_components(write(tmp_path, data)).deck_size(4) == 16
 
@@ -384,8 +384,8 @@ MISTAKES: dict[str, tuple[tuple[str | int, ...], object, str]] = {
         "cards.variants[9]: found (5, 4, 2)",
     ),
     "four colours": ((*V, 0, "copies"), [4, 4, 4, 4], "variants[0].copies: found [4, 4, 4, 4]"),
-    "a colour too many": ((*V, 0, "copies"), [4, 4, 5, 4, 4], "cards.totals.per_colour: found 18"),
-    "a card too few": ((*V, 0, "copies"), 3, "cards.totals.per_colour: found 18"),
+    "a colour too many": ((*V, 0, "copies"), [4, 4, 5, 4, 4], "cards.totals.per_color: found 18"),
+    "a card too few": ((*V, 0, "copies"), 3, "cards.totals.per_color: found 18"),
     "removes more than there are": ((*V, 5, "removed_2_players"), 2, "cards.variants[5].removed_2_players: found 2"),
     "removes more than a colour has": (
         (*V, 0, "copies"),
@@ -450,7 +450,7 @@ def test_a_deck_too_small_to_deal(tmp_path: Path) -> None:
     data["cards"] |= {
         "variants": [VARIANT | {"number": 5, "copies": 2}],
         "wild": {"copies": 5, "removed_3_players": 0, "removed_2_players": 0},
-        "totals": {"per_colour": 2, "players_4": 15, "players_3": 15, "players_2": 14},
+        "totals": {"per_color": 2, "players_4": 15, "players_3": 15, "players_2": 14},
     }
     with pytest.raises(ComponentError, match=r"cards\.totals\.players_4: found 15"):
         load_components(write(tmp_path, data))

@@ -240,7 +240,7 @@ def test_an_unknown_file_lists_the_known_ones() -> None:
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "unknown key": ({"players": 3}, "players: no such key (found 3)"),
     "key nearly right": ({"num_player": 3}, "reward; did you mean 'num_players'?"),
-    "action nearly right": ({"covered": ["two_point"]}, "two_points; did you mean 'two_points'?"),
+    "action nearly right": ({"covered": ["two_point"]}, "first_game; did you mean 'two_points'?"),
     "far from any key": ({"speed": 3}, "speed: no such key (found 3)"),
     "internal key": ({"_loaded": None}, "_loaded: no such key (found None)"),
     "one player": ({"num_players": 1}, "num_players: found 1"),
@@ -282,6 +282,12 @@ def test_a_mistake_is_refused_and_named(mistake: str) -> None:
     data, expected = MISTAKES[mistake]
     with pytest.raises(ConfigError, match=re.escape(expected)):
         HelsinkiConfig.from_dict(data)
+
+
+def test_a_base_that_is_not_there_is_named_with_file_and_key(tmp_path: Path) -> None:
+    (path := tmp_path / "comp.yaml").write_text("base: defualt")
+    with pytest.raises(ComponentError, match=r"comp\.yaml: base: found 'defualt', expected .*did you mean 'default'"):
+        HelsinkiConfig(components=path)
 
 
 def test_a_component_file_that_is_not_there() -> None:

@@ -1,7 +1,7 @@
 """The documentation: its code runs, its generated pages match the code, and its links work.
 
-Every fenced block of the README, CONTRIBUTING and docs/ is found and run; a new one needs no entry here. Python runs in
-every run of the tests, the blocks of a page in one folder; shell blocks run nightly, those of a page in a copy of the
+Every fenced block of the README, CONTRIBUTING and docs/ is found and run; a new one needs no entry here. Python blocks
+run in the thorough tests, those of a page in one folder; shell blocks run nightly, those of a page in a copy of the
 repository and a new environment, which has what the page installs and no more. What needs other packages is run by
 tests/test_training_elsewhere.py, the README's commands by .ci/run.
 """

@@ -128,6 +128,16 @@ def test_a_missing_extra_is_one_line_that_names_it(tmp_path: Path) -> None:
         assert_named(extra, command, status, errors)
 
 
+@pytest.mark.parametrize(
+    ("ci", "name"), [("", "missing_package"), ("true", "missing_package"), ("true", "openenv.missing")]
+)
+def test_a_missing_package_skips_a_test_or_fails_it_in_ci(ci: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", ci)
+    fails = ci and not name.startswith("openenv")
+    with pytest.raises(pytest.fail.Exception if fails else pytest.skip.Exception, match=r"missing"):
+        pytest.importorskip(name)
+
+
 def test_what_was_asked_for_decides_which_extra_is_named() -> None:
     missing = pytest.raises(MissingExtraError, match=r"module nowhere is missing.*\[export\]")
     with missing as caught, requires_extra("export"), requires_extra("onnx"):

@@ -95,7 +95,13 @@ ENOUGH = {
     "cuda": [f"python -c '{TENSORS}'"],
     "play": [f"python -c '{PLAYING}'"],
     "mcp": ["helsinki mcp --data served < /dev/null"],
-    "openenv": [f"python -c '{OPENENV}'"],
+    "openenv": [
+        f"python -c '{OPENENV}'",
+        # The extra dev excludes openenv, so these tests run only here. The client does not wait for the compiler.
+        "pip install -c constraints.txt hypothesis pytest pytest-timeout pytest-xdist",
+        "helsinki compile --parts games,game,greedy,heuristic",
+        'CI= python -m pytest -n 0 -m "not nightly" tests/test_openenv.py',
+    ],
     "openspiel": [f"python -c '{OPENSPIEL}'"],
     "minari": ["MINARI_DATASETS_PATH=minari helsinki dataset --games 4 --minari greedy-v0 --out data"],
     "notebooks": [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
 import tokenize
 from collections.abc import Iterator
@@ -58,6 +59,20 @@ def markdown_texts(path: Path) -> Iterator[str]:
     yield prose(re.sub(r"\]\([^)]*\)", "]", text))
 
 
+def notebook_texts(path: Path) -> Iterator[str]:
+    """The text cells of a notebook."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "markdown":
+            yield prose(re.sub(r"\]\([^)]*\)", "]", "".join(cell["source"])))
+
+
+def comments(path: Path) -> Iterator[str]:
+    """Comments of a YAML file without commands; those in successive lines are one text."""
+    text = path.read_text(encoding="utf-8")
+    for block in re.findall(r"(?m)^ *#.*(?:\n *#.*)*|(?<=\s)# .*", text):
+        yield prose(re.sub(r"(?m)^ *#+ *(helsinki .*)?", "", block))
+
+
 def page_texts(path: Path) -> Iterator[str]:
     """Comments and strings of scripts and pages."""
     source = path.read_text(encoding="utf-8")
@@ -70,10 +85,16 @@ def texts_of(area: str) -> dict[str, list[str]]:
         folders = ("helsinki_env", "agents", "training", "benchmarks")
         return {str(p.relative_to(ROOT)): list(python_texts(p)) for f in folders for p in (ROOT / f).rglob("*.py")}
     if area == "docs":
-        written = [*ROOT.glob("*.md"), *(ROOT / "notebooks").glob("*.md"), *(ROOT / "release").glob("*.md")]
+        written = [*ROOT.glob("*.md"), *(ROOT / "notebooks").glob("*.md")]
         for folder in (".", "reference", "notes"):
             written += (ROOT / "docs" / folder).glob("*.md")
         return {str(p.relative_to(ROOT)): list(markdown_texts(p)) for p in written if not GENERATED.match(p.name)}
+    if area == "other":
+        kinds = {".ci/**/*.md": markdown_texts, "llms.txt": markdown_texts, "notebooks/*.ipynb": notebook_texts}
+        kinds |= {"configs/**/*.yaml": comments, "mkdocs.yml": comments}
+        found = {pattern: list(ROOT.glob(pattern)) for pattern in kinds}
+        assert all(found.values()), found
+        return {str(p.relative_to(ROOT)): list(kinds[pattern](p)) for pattern in kinds for p in found[pattern]}
     pages = [p for p in (ROOT / "helsinki_env").rglob("*") if p.suffix in (".js", ".html")]
     return {str(p.relative_to(ROOT)): list(page_texts(p)) for p in pages}
 
@@ -87,7 +108,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-@pytest.mark.parametrize("area", ["code", "docs", "pages"])
+@pytest.mark.parametrize("area", ["code", "docs", "pages", "other"])
 def test_home_made_words_are_rare(area: str) -> None:
     texts = texts_of(area)
     total = sum(words_of(text) for found in texts.values() for text in found)
@@ -100,7 +121,7 @@ def test_home_made_words_are_rare(area: str) -> None:
     assert 1000 * len(hits) / total <= 0.5, f"{len(hits)} in {total} words:\n" + "\n".join(hits[:50])
 
 
-@pytest.mark.parametrize("area", ["code", "docs", "pages"])
+@pytest.mark.parametrize("area", ["code", "docs", "pages", "other"])
 def test_sentences_are_short_and_figures_have_one_form(area: str) -> None:
     found = [(name, s) for name, texts in texts_of(area).items() for text in texts for s in sentences(text)]
     long = sorted(((words_of(s), name, s) for name, s in found if words_of(s) > 25), reverse=True)

@@ -204,7 +204,7 @@ def test_players_that_go_wrong_are_named(answer: object, error: type[ValueError]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"players": ["random"]}, "num_players: found 1, expected 2, 3 or 4"),
+        ({"players": ["random"]}, "players: found 1, expected 2, 3 or 4"),
         ({"players": ["random"] * 3, "config": HelsinkiConfig()}, "players: found 3, expected 2, one for each seat"),
         ({"games": 0}, "games: found 0, expected a whole number of at least 1"),
         ({"games": 2.0}, "games: found 2.0"),

@@ -47,7 +47,7 @@ from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import notation
-from helsinki_env.games.helsinki.components import COLOURS, load_components
+from helsinki_env.games.helsinki.components import COLORS, load_components
 from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 from tests.support import positions
 from tests.support.networks import SMALL, opinionated, same_weights, saved, untrained
@@ -388,7 +388,7 @@ def expected_table(position: dict[str, Any], viewer: int, blank: set[int]) -> di
     """Return the inputs of the table; the slots in `blank` look empty."""
     components = position["components"]
     seat, data = position["seats"][viewer], load_components(components)
-    colours = [{cell for tile in seat["pavilions"] if tile["colour"] == c for cell in tile["cells"]} for c in COLOURS]
+    colours = [{cell for tile in seat["pavilions"] if tile["colour"] == c for cell in tile["cells"]} for c in COLORS]
     token = seat["token"]
     slots = [None if s in blank else position["display"][s] for s in ((token + ahead) % 8 for ahead in range(8))]
     pile = len(position["draw_pile"])
@@ -408,7 +408,7 @@ def expected_table(position: dict[str, Any], viewer: int, blank: set[int]) -> di
         "draw pile nearly empty, at most": [int(pile <= 2 * step) for step in range(8)],
         "wild tiles": [position["wild_tiles"]],
         "superstructures left": [position["superstructures"]],
-        "tile supply": [count for c in COLOURS for count in position["tile_supply"][c]],
+        "tile supply": [count for c in COLORS for count in position["tile_supply"][c]],
         "bonus cards": [int(card in position["bonus_cards"]) for card in bonus],
         "discard": position["discard_pile"],
         "reshuffled": position["pending"].get("reshuffled", [0] * data.types),

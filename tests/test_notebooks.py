@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import sys
 import tempfile
@@ -19,8 +20,8 @@ from helsinki_env.engine.kernel import JIT
 from tests.support.notebooks import FOLDER, NOTEBOOKS, read, run, texts
 
 pytestmark = [
-    pytest.mark.skipif(find_spec(package) is None, reason=f"needs the extra {extra}")
-    for extra, package in (("notebooks", "nbclient"), ("stats", "matplotlib"), ("onnx", "onnxscript"))
+    pytest.mark.skipif(find_spec(package) is None and not os.environ.get("CI"), reason=f"needs the extra {extra}")
+    for extra, package in (("dev", "nbclient"), ("stats", "matplotlib"), ("export", "onnxscript"))
 ]
 
 ROOT = FOLDER.parent
@@ -175,6 +176,13 @@ def test_the_notebook_only_calls_the_library(path: Path) -> None:
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
             assert not any(alias.name.startswith("_") for alias in node.names)
+
+
+def test_each_notebook_leads_to_the_next_one_in_the_readme() -> None:
+    order = re.findall(r"(?m)^\d\. \[.*?\]\((.*?)\)", (FOLDER / "README.md").read_text(encoding="utf-8"))
+    assert sorted(order) == [path.name for path in NOTEBOOKS]
+    for name, following in zip(order, order[1:], strict=False):
+        assert re.search(rf"Next notebook: \[.*\]\({following}\)", read(FOLDER / name).cells[-1].source), name
 
 
 @each

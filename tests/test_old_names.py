@@ -1,4 +1,4 @@
-"""Records, positions and checkpoints that earlier versions wrote can still be read."""
+"""Records and positions that earlier versions wrote can still be read, and players have their names."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from helsinki_env import HelsinkiConfig, notation
-from helsinki_env.agents.net.make import bundled_network
 from helsinki_env.agents.registry import make_player
-from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki.position import from_dict, to_dict
 from helsinki_env.records import Record, replay
 
@@ -36,8 +34,3 @@ def test_a_position_of_before_is_read_and_written_as_it_was() -> None:
 @pytest.mark.parametrize("name", ["random", "greedy", "heuristic", "mc:2", "ismcts:2", "forced:two_points:greedy"])
 def test_players_go_by_their_names(name: str) -> None:
     assert make_player(name, HelsinkiConfig(num_players=3)).name == name
-
-
-@pytest.mark.skipif(not JIT, reason="too slow")
-def test_a_checkpoint_of_before_plays() -> None:
-    assert make_player(f"net:{bundled_network()}").name.startswith("net:")

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from helsinki_env.cli.commands import play
 from helsinki_env.cli.main import main
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.spec import spec_of
@@ -31,7 +32,7 @@ from helsinki_env.web.tables import GameTable
 from helsinki_env.web.views import applied, change_between, choices, encode_message, picture, table_view
 from helsinki_env.web.websocket import MAX_UNSENT
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
-from tests.support.server import Server, decide_first, seated, serving, until
+from tests.support.server import PATIENCE, Server, decide_first, seated, serving, until
 from tests.support.tables import sampled_tables
 
 
@@ -267,6 +268,22 @@ def test_there_are_two_to_four_seats(players: str, tmp_path: Path, capsys: pytes
     assert main(["play", "--players", players, "--data", str(tmp_path / "tables")]) == 2
     assert f"number of --players: found {players.count(',') + 1}, expected 2, 3 or 4" in capsys.readouterr().err
     assert not (tmp_path / "tables").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--port", "70000"], "--port: found 70000, expected 0 to 65535"),
+        (["--players", "humn,greedy"], "found no such player, expected one of human, random, "),
+        (["--players", "humn,greedy"], "; did you mean 'human'?"),
+    ],
+)
+def test_arguments_are_checked_before_the_rules_are_compiled(
+    words: list[str], error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play, "precompile_groups", lambda groups: pytest.fail("compiles first"))
+    assert main(["play", *words, "--data", str(tmp_path / "tables")]) == 2
+    assert error in capsys.readouterr().err
 
 
 def test_an_option_of_the_game_starts_a_game(tmp_path: Path) -> None:
@@ -618,6 +635,16 @@ def test_connections_that_ask_for_nothing_are_closed(server: Server) -> None:
     assert server.ask("GET", "/api/games")[0] == 200
 
 
+def is_closed(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionResetError:
+        return True
+
+
 def test_there_is_an_end_to_connections(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -628,16 +655,9 @@ def test_there_is_an_end_to_connections(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
     try:
         many = [opened(running) for _ in range(150)]
-        time.sleep(0.5)
-        closed = 0
-        for one in many:
-            one.setblocking(False)
-            try:
-                closed += one.recv(1) == b""
-            except BlockingIOError:
-                pass
-            except ConnectionResetError:
-                closed += 1
+        deadline = time.monotonic() + PATIENCE
+        while (closed := sum(map(is_closed, many))) < 50 and time.monotonic() < deadline:
+            time.sleep(0.05)
         assert closed == 50
         for one in many:
             one.close()

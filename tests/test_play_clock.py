@@ -14,9 +14,9 @@ from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.practice import mistakes, note_results
 from helsinki_env.web.store import TableStore
 from tests.games import EACH_GAME, TestedGame
-from tests.support.server import Line, Server, seated, serving, until
+from tests.support.server import PATIENCE, Line, Server, seated, serving, until
 
-HOURS = {"minutes": 600, "increment": 7}
+HOURS = {"minutes": 600, "increment": 600}
 
 
 def next_clock(line: Line, wanted: Any = lambda _: True) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def test_players_spend_no_time_of_people_and_each_turn_adds_the_increment(game: 
     table = server.make("human", "greedy", game=game.name, seed=4, clock=HOURS)["table"]
     with seated(server, table) as (line, view):
         clock = next_clock(line)
-        assert (clock["left"][1], clock["seconds"], clock["increment"]) == (None, 36_000, 7)
+        assert (clock["left"][1], clock["seconds"], clock["increment"]) == (None, 36_000, 600)
         turns, before, waits, acted = 0, clock["left"][0], None, -1
         while turns < 3:
             if view["decisions"] and view["number"] != acted:
@@ -50,14 +50,14 @@ def test_players_spend_no_time_of_people_and_each_turn_adds_the_increment(game: 
                 view = message
             elif message["running"] is None:  # the turn of the player
                 waits = message["left"][0]
-                assert waits <= before + 7
+                assert waits <= before + 600
             elif waits is not None:
                 assert message["left"][0] == waits, "the turn of a player costs nothing"
                 turns, before, waits = turns + 1, waits, None
             else:
                 assert message["running"] == 0
                 assert message["left"][0] <= before
-    assert 36_000 < before <= 36_000 + 3 * 7
+    assert 36_000 < before <= 36_000 + 3 * 600
 
 
 @pytest.mark.thorough
@@ -119,13 +119,13 @@ def test_clocks_continue_after_a_restart_and_stand_still_meanwhile(tmp_path: Pat
             until(one, lambda new: new["type"] == "table" and new["number"] == 1)
             left = next_clock(one)["left"]
             server.process.send_signal(signal.SIGKILL)
-            server.process.wait(20)
+            server.process.wait(PATIENCE)
     with serving(tmp_path) as server, seated(server, name, keys[0]) as (line, view):
         again = next_clock(line)
         assert again["running"] == view["seat"], "an absent person has a running clock"
         assert all(now <= before for now, before in zip(again["left"], left, strict=True))
         assert all(now > before - 60 for now, before in zip(again["left"], left, strict=True))
-        assert (again["seconds"], again["increment"]) == (36_000, 7)
+        assert (again["seconds"], again["increment"]) == (36_000, 600)
         left = again["left"]
         server.end()
     with serving(tmp_path) as server, seated(server, name, keys[0]) as (line, _):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, load_components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, load_components
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from tests.oracles.helsinki import (
     ReferenceGame,
@@ -42,7 +42,7 @@ def card(colour: str, number: int, roofs: int | None = None) -> int:
     """The first card type of a colour with this number (and this size of tile)."""
     for variant, face in enumerate(BOX.variants):
         if face.number == number and roofs in (None, face.roofs):
-            return 10 * COLOURS.index(colour) + variant
+            return 10 * COLORS.index(colour) + variant
     raise AssertionError((colour, number, roofs))
 
 
@@ -106,7 +106,7 @@ def position(
         assert min(deck) >= 0, "more copies of a card than the deck holds"
         draw_pile = [kind for kind, count in enumerate(deck) for _ in range(count)]
         random.Random(5).shuffle(draw_pile)
-    supply = {colour: [3, 3, 3, 1] for colour in COLOURS}
+    supply = {colour: [3, 3, 3, 1] for colour in COLORS}
     for one in seats:
         for tile in one["pavilions"]:
             supply[tile["colour"]][tile["roofs"] - 2] -= 1
@@ -505,7 +505,7 @@ def test_wild_cards_pay_but_are_never_built() -> None:
 
 def test_a_card_whose_tile_is_gone_can_only_be_paid() -> None:
     two = card("blue", 2, 3)
-    supply = {colour: [3, 3, 3, 1] for colour in COLOURS} | {"blue": [0, 3, 3, 1]}
+    supply = {colour: [3, 3, 3, 1] for colour in COLORS} | {"blue": [0, 3, 3, 1]}
     game = game_at(seat([two, card("blue", 1)]), tile_supply=supply)
     assert legal(game, "BUILD") == {two}
     act(game, "BUILD", two)

@@ -37,6 +37,11 @@ def test_all_files_have_the_same_version(tmp_path: Path) -> None:
     assert f"{helsinki_env.__version__} passed: version" in done.stdout
 
 
+def test_the_citations_have_the_same_title() -> None:
+    title = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["title"]
+    assert f"title = {{{title}}}" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_a_failing_command_fails_its_step(tmp_path: Path) -> None:
     """The step `version` fails in its first of three commands."""
     project = tmp_path / "project"

@@ -40,7 +40,7 @@ def test_null_removes_a_key(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("base: nowhere\n", "components: found 'nowhere'"),
+        ("base: nowhere\n", "base: found 'nowhere'"),
         ("base: coats_inside\n", "base: found 'coats_inside', expected a file without a base"),
         ("base: 3\n", "base: found 3, expected the name of a file in configs/components"),
         ("base: default\nboard: {coats: [[9, 9]]}\n", "board.coats"),

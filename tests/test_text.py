@@ -17,7 +17,7 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.records import Record
 from helsinki_env.text import (
@@ -225,11 +225,11 @@ def written(name: str, kind: str, argument: int, seen: dict[str, Any], cards: li
             return f"USE {BOARD_ACTIONS[argument]}"
         return kind if kind in ("DRAW", "END") else f"{kind} {argument + (kind == 'MOVE')}"
     if kind == "BUILD":
-        return f"BUILD {COLOURS[argument // 4]} {argument % 4 + 2}"
+        return f"BUILD {COLORS[argument // 4]} {argument % 4 + 2}"
     if kind == "PLACE":
         return f"PLACE {argument // 45} at {argument % 5},{argument % 45 // 5}"
     if kind in ("PAY", "DISCARD", "RECOLOUR"):
-        return f"{kind} {COLOURS[argument]}"
+        return f"{kind} {COLORS[argument]}"
     if kind in ("USE", "ABILITY"):
         return f"{kind} {ABILITIES[argument]}"
     if kind == "WHITE":
@@ -342,7 +342,7 @@ def test_the_rules_of_helsinki_claim_what_the_engine_plays(number: int) -> None:
             if denied
             else set() == {seat for seat in range(players) if game.state.denied[seat] >> action & 1}
         )
-    check_shapes(text, [(f"{colour} {roofs}", 8 * (4 * i + roofs - 2)) for i, colour in enumerate(COLOURS)
+    check_shapes(text, [(f"{colour} {roofs}", 8 * (4 * i + roofs - 2)) for i, colour in enumerate(COLORS)
                         for roofs in (2, 3, 4, 5)], t, 7, "roofs_mask")  # fmt: skip
 
 
@@ -398,7 +398,7 @@ def test_the_rules_of_copenhagen_claim_what_the_engine_plays(number: int, tmp_pa
         effect = found(rf"^  {name}: (.*)$", text)[1]
         denied = {int(n) for n in re.findall(r"\d", effect.partition("Denied to player")[2])}
         assert denied == {seat for seat in range(players) if game.state.denied[seat] >> ability & 1}
-    check_shapes(text, [(f"{colour} {size}", 8 * (4 * i + size - 2)) for i, colour in enumerate(COLOURS)
+    check_shapes(text, [(f"{colour} {size}", 8 * (4 * i + size - 2)) for i, colour in enumerate(COLORS)
                         for size in (2, 3, 4, 5)], t, 5, "cells", up=True)  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from helsinki_env.web import player_workers
 from helsinki_env.web.evaluation import SIMULATIONS
 from helsinki_env.web.player_workers import MAX_WORKERS, PlayerFailedError, PlayerPool
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
-from tests.support.server import Server, seated, serving
+from tests.support.server import PATIENCE, Server, seated, serving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -192,7 +192,7 @@ def test_ctrl_c_while_players_start_shows_no_traceback(delay: float, tmp_path: P
 def assert_ends(server: Server) -> None:
     """Send SIGINT to all processes of the server and check that all end with one line of output."""
     os.killpg(server.process.pid, signal.SIGINT)
-    assert server.process.wait(20) == 130
+    assert server.process.wait(PATIENCE) == 130
     assert server.process.stderr is not None
     lines = server.process.stderr.read().splitlines()
     assert [line for line in lines if "ompiling" not in line] == [lines[-1]], lines

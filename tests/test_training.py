@@ -1501,7 +1501,7 @@ def test_the_command_stops_when_told_and_goes_on(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--preset", "quik"], "training: found 'quik', expected .*quick"),
+        (["--preset", "quik"], "--preset: found 'quik', expected .*quick"),
         (
             ["--game", "copenhagen", "--preset", "standard"],
             r"standard: a preset for helsinki, not for copenhagen: .*: best_response, copenhagen, gpu, quick\)",
@@ -1666,7 +1666,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("minutes: 3\nminutes: 4", "the key 'minutes' twice"),
         ("base: standard\npretrainng: null", "pretrainng: found None, expected a key of the base 'standard'"),
         ("base: standard\nppo: {learning_rat: null}", r"ppo\.learning_rat: found None, expected a key of the base"),
-        ("base: standrad", "base: training: found 'standrad', .*; did you mean 'standard'"),
+        ("base: standrad", "base: found 'standrad', .*; did you mean 'standard'"),
         ("base: varied", "base: found 'varied', expected a file without a base"),
         ("base: standard\nppo: {num_envs: 0}", r"ppo\.num_envs: found 0"),
     ],

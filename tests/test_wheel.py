@@ -143,9 +143,10 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install(sys.executable, built, tmp_path_factory.mktemp("installed"))
 
 
-def test_the_lowest_supported_version_is_the_required_one() -> None:
-    assert SUPPORTED
+def test_the_supported_versions_are_the_required_and_documented_ones() -> None:
     assert PROJECT["requires-python"] == f">={SUPPORTED[0]}"
+    for page in ("README.md", "AGENTS.md", "llms.txt", "docs/install.md", "docs/quickstart.md", "docs/stability.md"):
+        assert f"Python {SUPPORTED[0]} to {SUPPORTED[-1]}" in (ROOT / page).read_text(encoding="utf-8"), page
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -26,25 +26,25 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.bits import supported
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, TILE_SIZES
+from helsinki_env.games.copenhagen.components import ABILITIES, COLORS, COLUMNS, DISPLAY, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.observation import LAYOUT, SEAT_FACTS, TABLE_FACTS
 from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS
 
 _CELLS = ROWS * COLUMNS
-_COLOURS, _ABILITIES = len(COLOURS), len(ABILITIES)
+_COLORS, _ABILITIES = len(COLORS), len(ABILITIES)
 _STEPS = 8
 _HELD = 10  # largest unary count of cards in another seat's hand
 _MOST_OF_COLOUR = 7
 _GOAL = 12
 #: Expected points are encoded in halves, turns in quarters, gains in eighths of a point.
 _WORTH_UNIT, _TURN_UNIT, _GAIN_UNIT = 2.0, 4.0, 8.0
-_PAIRS, _KINDS = DISPLAY - 1, _COLOURS * len(TILE_SIZES)
+_PAIRS, _KINDS = DISPLAY - 1, _COLORS * len(TILE_SIZES)
 
 
 def seat_parts(types: int) -> tuple[FeatureSpec, ...]:
     """Return the features of one seat, in order."""
     return (
-        FeatureSpec("tiles by colour", _CELLS * (_COLOURS + 1)),
+        FeatureSpec("tiles by colour", _CELLS * (_COLORS + 1)),
         FeatureSpec("bricks", _CELLS),
         FeatureSpec("coats", _CELLS),
         FeatureSpec("coats beside rows", ROWS),
@@ -74,8 +74,8 @@ def next_turn_parts(types: int) -> tuple[FeatureSpec, ...]:
         FeatureSpec("can construct, by tile", _KINDS),
         FeatureSpec("gain of placing, by tile", _KINDS, gain),
         FeatureSpec("gain of placing next to its color, by tile", _KINDS, gain),
-        FeatureSpec("plans by color", _COLOURS, gain),
-        FeatureSpec("plans by color with one more card", _COLOURS, gain),
+        FeatureSpec("plans by color", _COLORS, gain),
+        FeatureSpec("plans by color with one more card", _COLORS, gain),
         FeatureSpec("gain of a white tile", 1, gain),
         FeatureSpec("gain of both actions", 1, gain),
         FeatureSpec("gain of the next turn", 1, gain),
@@ -88,8 +88,8 @@ def table_parts(types: int) -> tuple[FeatureSpec, ...]:
     return (
         FeatureSpec("hand", types, 3.0),
         FeatureSpec("hand, at least", types * _MOST_OF_COLOUR),
-        FeatureSpec("display", DISPLAY * (_COLOURS + 1)),
-        FeatureSpec("display by colour", _COLOURS, 2.0),
+        FeatureSpec("display", DISPLAY * (_COLORS + 1)),
+        FeatureSpec("display by colour", _COLORS, 2.0),
         FeatureSpec("players", 3),
         FeatureSpec("turn order", MAX_SEATS),
         FeatureSpec("round", 1, 10.0),
@@ -98,7 +98,7 @@ def table_parts(types: int) -> tuple[FeatureSpec, ...]:
         FeatureSpec("draw pile nearly empty, at most", _STEPS),
         FeatureSpec("End of Game card to come", 1),
         FeatureSpec("white tiles", 1, 10.0),
-        FeatureSpec("tile supply", _COLOURS * len(TILE_SIZES), 2.0),
+        FeatureSpec("tile supply", _COLORS * len(TILE_SIZES), 2.0),
         FeatureSpec("discard", types, 5.0),
         FeatureSpec("reshuffled", types, 5.0),
     )
@@ -163,14 +163,14 @@ def _write_seat(obs, turn, at, out):
         out[at[14] + ability] = obs[_OWNED + _ABILITIES * turn + ability]
         out[at[15] + ability] = obs[_USED + _ABILITIES * turn + ability]
         out[at[16] + ability] = obs[_DENIED + _ABILITIES * turn + ability]
-    for colour in range(_COLOURS):
-        out[at[17] + colour] = obs[_KNOWN + _COLOURS * turn + colour]
+    for colour in range(_COLORS):
+        out[at[17] + colour] = obs[_KNOWN + _COLORS * turn + colour]
 
 
 @kernel
 def _write_table(obs, drawn, at, out):
     """Write the `table_parts`, except the turns left; cards in `drawn`, a set of slots, are left blank."""
-    for colour in range(_COLOURS):
+    for colour in range(_COLORS):
         held = obs[_HAND + colour]
         out[at[0] + colour] = held
         for step in range(_MOST_OF_COLOUR):
@@ -179,7 +179,7 @@ def _write_table(obs, drawn, at, out):
         out[at[14] + colour] = obs[_RESHUFFLED + colour]
     for slot in range(DISPLAY):
         card = 0 if (drawn >> slot) & 1 else np.int64(obs[_DISPLAY + slot])
-        out[at[2] + (_COLOURS + 1) * slot + card] = 1
+        out[at[2] + (_COLORS + 1) * slot + card] = 1
         if card:
             out[at[3] + card - 1] += 1
     out[at[4] + np.int64(obs[_TABLE + _PLAYERS]) - 2] = 1
@@ -190,7 +190,7 @@ def _write_table(obs, drawn, at, out):
         out[at[9] + step] = obs[_TABLE + _PILE] <= 2 * step
     out[at[10]] = obs[_TABLE + _END_CARD]
     out[at[11]] = obs[_TABLE + _WHITES]
-    for kind in range(_COLOURS * len(TILE_SIZES)):
+    for kind in range(_COLORS * len(TILE_SIZES)):
         out[at[12] + kind] = obs[_SUPPLY + kind]
 
 
@@ -251,7 +251,7 @@ def write_next_turn(t, p, w, g, v, seat, at, out):
         return 0.0
     held, usable = hand_value(w, v), np.int64(g.owned[seat]) & ~np.int64(g.used[seat])
     _write_placements(t, w, g, v, seat, at, out)
-    for colour in range(_COLOURS):
+    for colour in range(_COLORS):
         out[at[_PLANS] + colour] = _gain(v.later * v.plan[colour, v.hand[colour]])
         out[at[_PLANS_MORE] + colour] = _gain(v.later * v.plan[colour, v.hand[colour] + 1])
     best = _take(t, p, w, g, v, usable, held, at, out)
@@ -331,7 +331,7 @@ features.write_features.implements(GAME, write_features)
 features.is_view_current.implements(GAME, is_view_current)
 
 FEATURES = GameFeatures(
-    types=lambda config: _COLOURS,
+    types=lambda config: _COLORS,
     seat_parts=seat_parts,
     next_turn_parts=next_turn_parts,
     table_parts=table_parts,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.games.helsinki.components import COLOURS
+from helsinki_env.games.helsinki.components import COLORS
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS
 from helsinki_env.games.helsinki.state import WIDE
 
@@ -80,7 +80,7 @@ VIEW_DTYPE = _record(
         ("built", np.int64),
         ("standing", np.int64),  # superstructures
         ("coats", np.int64),  # coats of arms not yet taken
-        ("tiles", np.int64, (len(COLOURS),)),  # pavilion tiles by color
+        ("tiles", np.int64, (len(COLORS),)),  # pavilion tiles by color
         ("open", np.int64, (4,)),  # empty cells that can be reached in a straight line, by side
         ("reach", np.int64),  # empty cells that can be reached from any side
         ("lonely", np.int64),  # cells of `reach` without an empty neighbor
@@ -121,9 +121,9 @@ VIEW_DTYPE = _record(
         ("held", np.int64, (HAND_CAPACITY,)),  # card types in hand
         ("held_count", np.int64),
         ("pairs", np.int64),  # number of display pairs that are held temporarily
-        ("owned", np.int64, (len(COLOURS),)),  # cards by color
+        ("owned", np.int64, (len(COLORS),)),  # cards by color
         ("changed", np.int64),  # colors of temporarily held cards, as a bit set
-        ("best_of_colour", np.float64, (4, len(COLOURS))),  # values of the best plans of unchanged colors, by side
+        ("best_of_colour", np.float64, (4, len(COLORS))),  # values of the best plans of unchanged colors, by side
         ("best_known", np.int64, (4,)),  # bit set of the colors for which they are known
         ("most", np.float64, (4,)),  # upper bound on the value of the hand without temporary pairs, by side
         ("most_known", np.int64),  # bit set of the sides for which it is known
@@ -131,10 +131,10 @@ VIEW_DTYPE = _record(
         ("cost", np.float64, (WIDE,)),  # cost of giving up a card
         # the hand by color, in the order of `held`: entries, number of cards, value of the best plan
         ("colours", np.int64),
-        ("begins", np.int64, (len(COLOURS),)),
-        ("ends", np.int64, (len(COLOURS),)),
-        ("of_colour", np.int64, (len(COLOURS),)),
-        ("plans", np.float64, (len(COLOURS),)),
+        ("begins", np.int64, (len(COLORS),)),
+        ("ends", np.int64, (len(COLORS),)),
+        ("of_colour", np.int64, (len(COLORS),)),
+        ("plans", np.float64, (len(COLORS),)),
         ("planned", np.float64, (HAND_CAPACITY,)),  # value of building each of `held`; -1 if unknown
         # gains of each card's tile by side: bit set of computed (low bits) and requested sides (high bits); values
         ("asked", np.uint8, (WIDE,)),

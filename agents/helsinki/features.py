@@ -33,11 +33,11 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.build import free_roofs, last_tile
-from helsinki_env.games.helsinki.components import COLOURS
+from helsinki_env.games.helsinki.components import COLORS
 from helsinki_env.games.helsinki.observation import PLANES, SEAT_FACTS, TABLE_FACTS, observation_layout
 from helsinki_env.games.helsinki.state import LAYOUTS, MAX_SEATS
 
-_COLOURS = len(COLOURS)
+_COLORS = len(COLORS)
 #: Gains are encoded in eighths of a point.
 _UNIT = 8.0
 #: Reach of a token without spending a coat of arms: number of spaces, and number of sides of these spaces.
@@ -51,7 +51,7 @@ def next_turn_parts(types: int) -> tuple[FeatureSpec, ...]:
         FeatureSpec("gain of drawing, by space from the token on", 8, 2.0 * _UNIT),
         FeatureSpec("gain of building, by side from the token on", 4, 2.0 * _UNIT),
         FeatureSpec("can build, by side from the token on", 4),
-        FeatureSpec("plans by colour", _COLOURS, 2.0 * _UNIT),
+        FeatureSpec("plans by colour", _COLORS, 2.0 * _UNIT),
         FeatureSpec("gain of wild tiles and superstructures", 4, 2.0 * _UNIT),
         FeatureSpec("gain of the next turn", 1, 2.0 * _UNIT),
         FeatureSpec("lead in expected points after the next turn", 1, 4.0),  # in halves, like the current lead
@@ -116,7 +116,7 @@ _STEPS = 8
 #: Lines of a board: seven rows, then seven columns.
 _LINES = 14
 #: One-hot features of a card: none, five colors and wild, number 1 to 6, superstructures 0 to 2, roofs 2 to 5.
-_CARD = 1 + (_COLOURS + 1) + 6 + 3 + 4
+_CARD = 1 + (_COLORS + 1) + 6 + 3 + 4
 _MOST_OF_COLOUR = 7
 #: Expected points are encoded in halves, turns in quarters.
 _WORTH_UNIT, _TURN_UNIT = 2.0, 4.0
@@ -144,16 +144,16 @@ def seat_parts(types: int) -> tuple[FeatureSpec, ...]:
         FeatureSpec("denied", 15),
         FeatureSpec("still to be had", 15),
         FeatureSpec("known cards", types),
-        FeatureSpec("known cards by colour", _COLOURS + 1, 3.0),
+        FeatureSpec("known cards by colour", _COLORS + 1, 3.0),
     )
 
 
 def table_parts(types: int) -> tuple[FeatureSpec, ...]:
     """Return the features of the table and of the viewer's private information, in order."""
     return (
-        FeatureSpec("own board by colour", 49 * _COLOURS),
+        FeatureSpec("own board by colour", 49 * _COLORS),
         FeatureSpec("hand", types),
-        FeatureSpec("hand by colour, at least", (_COLOURS + 1) * _MOST_OF_COLOUR),
+        FeatureSpec("hand by colour, at least", (_COLORS + 1) * _MOST_OF_COLOUR),
         FeatureSpec("display, from the own token", 8 * _CARD),
         FeatureSpec("covered", 15),
         FeatureSpec("players", 3),
@@ -166,7 +166,7 @@ def table_parts(types: int) -> tuple[FeatureSpec, ...]:
         FeatureSpec("draw pile nearly empty, at most", _STEPS),
         FeatureSpec("wild tiles", 1, 6.0),
         FeatureSpec("superstructures left", 1, 15.0),
-        FeatureSpec("tile supply", 4 * _COLOURS, 3.0),
+        FeatureSpec("tile supply", 4 * _COLORS, 3.0),
         FeatureSpec("bonus cards", MAX_SEATS),
         FeatureSpec("discard", types, 3.0),
         FeatureSpec("reshuffled", types, 3.0),
@@ -192,7 +192,7 @@ _PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _ROOFS_LEFT = (
 
 @kernel
 def _colour_of(t, card):
-    return np.int64(t.colour[card]) if t.colour[card] >= 0 else np.int64(_COLOURS)
+    return np.int64(t.colour[card]) if t.colour[card] >= 0 else np.int64(_COLORS)
 
 
 @kernel
@@ -204,9 +204,9 @@ def _write_card(t, code, out, at):
     card = np.int64(code) - 1
     out[at + 1 + _colour_of(t, card)] = 1
     if t.colour[card] >= 0:
-        out[at + _COLOURS + 1 + min(6, max(1, np.int64(t.number[card])))] = 1
-        out[at + _COLOURS + 8 + min(2, np.int64(t.shows[card]))] = 1
-        out[at + _COLOURS + 11 + np.int64(t.kind[card]) % 4] = 1
+        out[at + _COLORS + 1 + min(6, max(1, np.int64(t.number[card])))] = 1
+        out[at + _COLORS + 8 + min(2, np.int64(t.shows[card]))] = 1
+        out[at + _COLORS + 11 + np.int64(t.kind[card]) % 4] = 1
 
 
 @kernel
@@ -269,7 +269,7 @@ def _write_hand(t, obs, at, out):
 def _write_table(t, obs, drawn, at, out):
     """Write the features of the table, except the turns left. Display slots in the bit set `drawn` are left blank."""
     for cell in range(49):
-        if 0 < obs[cell] <= _COLOURS:
+        if 0 < obs[cell] <= _COLORS:
             out[at[0] + 49 * (np.int64(obs[cell]) - 1) + cell] = 1
     _write_hand(t, obs, at, out)
     token = max(0, np.int64(obs[_SEATS + _TOKEN]) - 1)
@@ -288,7 +288,7 @@ def _write_table(t, obs, drawn, at, out):
         out[at[12] + step] = obs[_TABLE + _PILE] <= 2 * step
     out[at[13]] = obs[_TABLE + _WILDS]
     out[at[14]] = obs[_TABLE + _ROOFS_LEFT]
-    for kind in range(4 * _COLOURS):
+    for kind in range(4 * _COLORS):
         out[at[15] + kind] = obs[_SUPPLY + kind]
     for card in range(MAX_SEATS):
         out[at[16] + card] = obs[_BONUS + card]
@@ -366,7 +366,7 @@ def _turning(types: int) -> CanonicalOrientation:
             _permute(seat[side], begin[0][name], cells.ravel())
         _permute(seat[side], begin[0]["empty cells by line"], lines.ravel())
         _permute(seat[side], begin[0]["token"], spaces)
-        for colour in range(_COLOURS):
+        for colour in range(_COLORS):
             _permute(table[side], begin[1]["own board by colour"] + 49 * colour, cells.ravel())
         # The next side becomes north, so its lines, starting from the right, become rows, starting from the north.
         cells, spaces = np.rot90(cells), np.roll(spaces, -2)

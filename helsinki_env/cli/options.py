@@ -18,6 +18,7 @@ from helsinki_env.engine.configuration import ConfigError, read_num_players
 from helsinki_env.engine.spec import config_from_yaml, default_spec, spec_by_name, spec_of
 from helsinki_env.utils.files import atomic_write, check_writable, check_writable_folder
 from helsinki_env.utils.markdown import replace_section
+from helsinki_env.utils.yaml_files import find_yaml
 
 #: Minimum and maximum of integer options, by name; None is the 64-bit limit.
 _INTEGER_RANGES: dict[str, tuple[int, int | None]] = {
@@ -72,7 +73,7 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
 
     signature, kinds = inspect.signature(main), inspect.get_annotations(main, eval_str=True)
     parameters = [
-        one.replace(annotation=_shown(kinds[name], one.default)) for name, one in signature.parameters.items()
+        one.replace(annotation=_shown(name, kinds[name], one.default)) for name, one in signature.parameters.items()
     ]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # allowed
     run.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -80,8 +81,14 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _shown(kind: Any, default: object) -> Any:
-    """Return the annotation of an option, so that the help shows the type of an optional value instead of None."""
+def _shown(name: str, kind: Any, default: object) -> Any:
+    """Return the annotation of an option, so that the help shows the type of an optional value instead of None.
+
+    A positional argument is shown by its name, in brackets if it is optional.
+    """
+    if tyro.conf.Positional in getattr(kind, "__metadata__", ()):
+        shown = name.upper() if default is inspect.Parameter.empty else f"[{name.upper()}]"
+        return Annotated[kind, tyro.conf.arg(metavar=shown, help_behavior_hint=None if default else "")]
     if default is not None:
         return kind
     inner = [
@@ -156,19 +163,24 @@ def read_game_config(
     if path is None or num_players is not None:
         read_num_players(Node(players, ConfigError, counted_by))
     kind = (default_spec() if game is None else spec_by_name(game)).config
-    chosen = kind(num_players=players) if path is None else config_from_yaml(path)
+    chosen = kind(num_players=players) if path is None else config_from_yaml(config_file(path, "game", "--game-config"))
     if game is not None and not isinstance(chosen, kind):
         raise UserError(f"--game: found {game}, expected {spec_of(chosen).name}, the game of {path}")
     changes: dict[str, Any] = {}
     if num_players is not None:
         changes["num_players"] = num_players
     if covered is not None:
-        changes["covered"] = covered if covered == "first_game" else read_list(covered)
+        changes["covered"] = read_list(covered)
     if dry_roads:
         changes["dry_roads"] = True
     if components is not None:
         changes["components"] = components
     return chosen.replace(**changes)
+
+
+def config_file(name_or_path: str, kind: str, option: str) -> Path:
+    """Return the path of the YAML file that an option names (see `find_yaml`); raise UserError if there is none."""
+    return find_yaml(name_or_path, kind, UserError, option)
 
 
 def out_file(path: Path, option: str = "--out") -> None:

@@ -288,7 +288,7 @@ class Node:
         most = _MAX_WHOLE if high is None else high
         if number is None or not low <= number <= most:
             at_least = high is None and (number is None or number < low)
-            limits = f"of at least {low}" if at_least else f"from {low} to {most}"
+            limits = f"of at least {low:,}" if at_least else f"from {low:,} to {most:,}"
             self.fail(expected or f"a whole number {limits}")
         return number
 

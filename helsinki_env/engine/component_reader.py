@@ -40,8 +40,9 @@ def _load(
     The modification time of the file is an argument, so that an edited file is read again.
     """
     base, base_changed = None, 0
-    if b"base" in path.read_bytes() and isinstance(name := read_yaml(path, error).get("base", None).value, str):
-        base = find_yaml(name, "components", error).resolve()
+    if b"base" in path.read_bytes() and isinstance((item := read_yaml(path, error).get("base", None)).value, str):
+        with item.prefix_errors():
+            base = find_yaml(item.value, "components", error, "").resolve()
         base_changed = base.stat().st_mtime_ns
     return read(read_with_base(path, "components", error, ("fact", "reason")), path.stem), base, base_changed
 

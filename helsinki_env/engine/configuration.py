@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
@@ -85,25 +85,26 @@ class Configuration(Generic[ComponentsT]):
     def _entry(self, name: str) -> Node:
         return Node(getattr(self, name), ConfigError, name)
 
-    def _ids(self, data: Node, also: str = "") -> tuple[int, ...]:
-        """Return the distinct ids to disable, ascending, from ids or names.
-
-        `also` describes another accepted value in error messages.
-        """
+    def _ids(self, data: Node, groups: Mapping[str, Sequence[str]] | None = None) -> tuple[int, ...]:
+        """Return the distinct ids to disable, ascending, from ids, names, or names of groups of names."""
         names, first, noun = self.disabled_names, self.first_disabled, self.disabled_nouns[0]
+        groups = groups or {}
+        also = f" (or {', '.join(map(repr, groups))})" if groups else ""
         if not names and data.value:
             data.fail("[]: this game has nothing to disable")
         found: list[int] = []
         for item in _list_entries(data, f"a list of {noun} ids or names{also}, [] for none"):
             if isinstance(item.value, str):
-                value = names.index(item.choice(names[first:], f"an {noun}: "))
+                name = item.choice([*names[first:], *groups], f"an {noun}: ")
+                values = [names.index(one) for one in groups.get(name, (name,))]
             else:
                 most = len(names) - 1
                 example = f"an {noun}: an id from {first} to {most} or a name such as {names[first]!r}"
-                value = item.integer(first, most, example)
-            if value in found:
-                item.fail(f"each {noun} once; {names[value]} is also {data.path}[{found.index(value)}]")
-            found.append(value)
+                values = [item.integer(first, most, example)]
+            for value in values:
+                if value in found:
+                    item.fail(f"each {noun} once; {names[value]} is in {data.path} already")
+            found += values
         return tuple(sorted(found))
 
     def _ids_by_seat(self, data: Node) -> tuple[tuple[int, ...], ...]:

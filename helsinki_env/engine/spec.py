@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -304,19 +305,21 @@ class GameSpec:
             raise UserError(f"config: found {config!r}, expected a {name}, such as {name}(num_players=3)")
         return config
 
-    def config_or(self, config: object, num_players: Any, **options: Any) -> Any:
+    def config_or(self, env: type, config: object, num_players: Any, /, **options: Any) -> Any:
         """Return `config` after checking it, or a new configuration with these options if it is None.
 
         Raises:
             ConfigError: for invalid options. UserError: for a configuration together with options. TypeError: for an
-                unknown option.
+                unknown option; the message also lists the arguments of the environment class `env`.
         """
         if num_players is not None:
             options["num_players"] = num_players
         known = self.config.keys()
         for name in options:
             if name not in known:
-                raise TypeError(f"options: found {name!r}, expected {choices_text(known, name)}")
+                arguments = dict.fromkeys([*signature(env).parameters, *known])
+                del arguments["options"]
+                raise TypeError(f"found argument {name!r}, expected {choices_text(arguments, name)}")
         if config is None:
             return self.config(**options)
         if options:

@@ -94,7 +94,7 @@ class OptionsAECEnv(GameAECEnv, Generic[ConfigT, GameT]):
         config: ConfigT | None = None,
         **options: Any,
     ) -> None:
-        chosen = self.game_spec.config_or(config, num_players, **options)
+        chosen = self.game_spec.config_or(type(self), config, num_players, **options)
         super().__init__(chosen, render_mode, illegal_action, render_width, global_state)
 
     @property
@@ -135,7 +135,7 @@ class OptionsVectorEnv(BatchOf[ConfigT, GameT], GameVectorEnv, Generic[ConfigT, 
         config: ConfigT | None = None,
         **options: Any,
     ) -> None:
-        chosen = self.game_spec.config_or(config, num_players, **options)
+        chosen = self.game_spec.config_or(type(self), config, num_players, **options)
         super().__init__(num_envs, chosen, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
 
@@ -167,7 +167,7 @@ class OptionsSeatVectorEnv(BatchOf[ConfigT, GameT], GameSeatVectorEnv, Generic[C
         config: ConfigT | None = None,
         **options: Any,
     ) -> None:
-        chosen = self.game_spec.config_or(config, num_players, **options)
+        chosen = self.game_spec.config_or(type(self), config, num_players, **options)
         super().__init__(
             num_envs, chosen, opponents, seat, illegal_action, autoreset_mode, episodes, copy, render_mode, render_width
         )
@@ -199,7 +199,7 @@ class OptionsSeatEnv(GameSeatEnv, Generic[ConfigT, GameT, EpisodesT]):
         config: ConfigT | None = None,
         **options: Any,
     ) -> None:
-        chosen = self.game_spec.config_or(config, num_players, **options)
+        chosen = self.game_spec.config_or(type(self), config, num_players, **options)
         super().__init__(chosen, opponents, seat, illegal_action, episodes, render_mode, render_width)
 
     @property

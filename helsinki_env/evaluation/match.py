@@ -24,6 +24,7 @@ from helsinki_env.agents.base import Player, init_streams
 from helsinki_env.agents.llm.usage import shared_budget
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import Node, UserError, short_repr
+from helsinki_env.engine.configuration import read_num_players
 from helsinki_env.engine.spec import default_config
 from helsinki_env.envs.threads import ThreadPool
 from helsinki_env.evaluation.match_stats import PlayerResult, player_result
@@ -96,7 +97,8 @@ class Match:
     """The players, configuration and seed of a match. Arguments and errors are the same as for `play_match`."""
 
     def __init__(self, players: Sequence[str | Player], config: Any = None, seed: int = 0) -> None:
-        config = config or default_config(num_players=len(players))
+        if config is None:
+            config = default_config(num_players=read_num_players(Node(len(players), UserError, "players")))
         if len(players) != config.num_players:
             raise UserError(f"players: found {len(players)}, expected {config.num_players}, one for each seat")
         Node(seed, UserError, "seed").integer(0)

@@ -22,11 +22,12 @@ def list_yaml(kind: str) -> list[str]:
     return sorted(path.stem for path in (configs_folder() / kind).glob("*.yaml"))
 
 
-def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> Path:
+def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError], called: str | None = None) -> Path:
     """Return the path of a YAML file. If it does not exist, raise `error` with a list of the bundled names.
 
     A name refers to ``configs/<kind>/<name>.yaml`` and may contain a subfolder, as in ``alternatives/coats_corners``. A
-    ``Path``, a string that ends in ``.yaml`` or ``.yml``, or any other string with a slash is a path.
+    ``Path``, a string that ends in ``.yaml`` or ``.yml``, or any other string with a slash is a path. The message
+    begins with `called`, such as the name of an option (default: `kind`).
     """
     text = str(name_or_path)
     bundled = configs_folder() / kind / f"{text}.yaml"
@@ -35,7 +36,8 @@ def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> P
     if is_file(path):
         return path
     expected = f"the path of a .yaml file or {choices_text(list_yaml(kind), text)}"
-    raise error(f"{kind}: found {short_repr(text)}, expected {expected}")
+    prefix = kind if called is None else called
+    raise error(f"{prefix}: found {short_repr(text)}, expected {expected}".removeprefix(": "))
 
 
 def read_with_base(
@@ -54,7 +56,7 @@ def read_with_base(
         return data
     name = data["base"].text(f"the name of a file in configs/{kind}")
     with data["base"].prefix_errors():
-        base = read_yaml(find_yaml(name, kind, error), error)
+        base = read_yaml(find_yaml(name, kind, error, ""), error)
     if base["base"].is_present:
         data["base"].fail("a file without a base")
     changes = {key: value for key, value in data.value.items() if key not in ("base", *comments)}

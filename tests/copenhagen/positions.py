@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from helsinki_env.games.copenhagen import actions
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES, Components, load_components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLORS, TILE_SIZES, Components, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from tests.oracles.copenhagen import (
@@ -63,13 +63,13 @@ def cell(x: int, y: int) -> int:
 
 def hand_of(**cards: int) -> list[int]:
     """Counts by color: ``hand_of(blue=2, red=1)``."""
-    return [cards.get(colour, 0) for colour in COLOURS]
+    return [cards.get(colour, 0) for colour in COLORS]
 
 
 def tile(colour: int, cells: Iterable[int], brick: int | None = None) -> Position:
     """A tile on a board; its lowest cell shows the brick by default."""
     lies = sorted(cells)
-    return {"colour": COLOURS[colour], "size": len(lies), "cells": lies, "brick": lies[0] if brick is None else brick}
+    return {"colour": COLORS[colour], "size": len(lies), "cells": lies, "brick": lies[0] if brick is None else brick}
 
 
 def row(y: int, colours: Sequence[int] = (BLUE, GREEN), bricks: Sequence[int] = (0, 3)) -> list[Position]:
@@ -124,7 +124,7 @@ def position(
     """
     given = [*seats, *(seat() for _ in range(2 - len(seats)))]
     players = len(given)
-    left = [BOX.cards[players - 2]] * len(COLOURS)
+    left = [BOX.cards[players - 2]] * len(COLORS)
     for counts in [discard, *(one["hand"] for one in given)]:
         left = [have - count for have, count in zip(left, counts, strict=True)]
     for card in (*display, *(pile or ())):
@@ -135,7 +135,7 @@ def position(
         pile = [colour for colour, count in enumerate(left) for _ in range(count)] + [END_CARD] * (players == 2)
     else:
         discard = [a + b for a, b in zip(discard, left, strict=True)]
-    supply = {colour: list(BOX.copies[players - 2]) for colour in COLOURS}
+    supply = {colour: list(BOX.copies[players - 2]) for colour in COLORS}
     for one in given:
         for built in one["tiles"]:
             supply[built["colour"]][TILE_SIZES.index(built["size"])] -= 1
@@ -322,7 +322,7 @@ def _beginning_of_a_turn(
     """
     data, players = config.component_set, config.num_players
     to_move = rng.randrange(players)
-    supply = [list(data.copies[players - 2]) for _ in COLOURS]
+    supply = [list(data.copies[players - 2]) for _ in COLORS]
     boards = [_Board() for _ in range(players)]
     white_left = data.white_tiles
     for number in sorted(rng.sample(range(players), players), key=lambda one: one == to_move):
@@ -363,12 +363,12 @@ def _beginning_of_a_turn(
         "draw_pile": draw_pile,
         "discard_pile": discard_pile,
         "display": display,
-        "tile_supply": {name: supply[colour] for colour, name in enumerate(COLOURS)},
+        "tile_supply": {name: supply[colour] for colour, name in enumerate(COLORS)},
         "white_tiles": white_left,
         "seats": [
             {
                 "tiles": [
-                    {"colour": COLOURS[colour], "size": size, "cells": sorted(lies.cells), "brick": lies.brick}
+                    {"colour": COLORS[colour], "size": size, "cells": sorted(lies.cells), "brick": lies.brick}
                     for colour, size, lies in board.tiles
                 ],
                 "white": sorted(board.white),
@@ -388,7 +388,7 @@ def _beginning_of_a_turn(
 def _build_one(board: _Board, supply: list[list[int]], data: Components, rng: random.Random) -> None:
     """Place one tile of the supply without ending the game."""
     filled = board.filled()
-    there = [(colour, size) for colour in range(len(COLOURS)) for size in TILE_SIZES if supply[colour][size - 2]]
+    there = [(colour, size) for colour in range(len(COLORS)) for size in TILE_SIZES if supply[colour][size - 2]]
     options = [
         (colour, size, placement)
         for colour, size in rng.sample(there, min(4, len(there)))
@@ -447,15 +447,15 @@ def _cards(
 ) -> tuple[list[int | None], list[list[int]], list[int], list[int]]:
     """Return display, hands, draw pile (the next card first) and discard pile."""
     data, players = config.component_set, config.num_players
-    cards = [colour for colour in range(len(COLOURS)) for _ in range(data.cards[players - 2])]
+    cards = [colour for colour in range(len(COLORS)) for _ in range(data.cards[players - 2])]
     rng.shuffle(cards)
     display: list[int | None] = [cards.pop() for _ in range(SLOTS)]
-    hands = [[0] * len(COLOURS) for _ in range(players)]
+    hands = [[0] * len(COLORS) for _ in range(players)]
     for number in rng.sample(range(players), players):
         size = rng.randint(0, data.hand_limit)
         if number == to_move and (goal in (DISCARD, PAY, COAT) or rng.random() < 0.5):
             size = rng.randint(max(0, data.hand_limit - 2), data.hand_limit)
-        liking = [rng.choice((0.2, 1.0, 4.0)) for _ in COLOURS]
+        liking = [rng.choice((0.2, 1.0, 4.0)) for _ in COLORS]
         for _ in range(min(size, len(cards))):
             card = rng.choices(cards, [liking[colour] for colour in cards])[0]
             cards.remove(card)
@@ -465,7 +465,7 @@ def _cards(
     if players == 2 or rng.random() < 0.5:
         beneath = rng.randint(0, min(len(draw_pile), data.last_cards - 1))
         draw_pile.insert(len(draw_pile) - beneath, END_CARD)
-    return display, hands, draw_pile, [rest.count(colour) for colour in range(len(COLOURS))]
+    return display, hands, draw_pile, [rest.count(colour) for colour in range(len(COLORS))]
 
 
 def _known(hand: list[int], dealt: int, rng: random.Random) -> list[int]:
@@ -473,4 +473,4 @@ def _known(hand: list[int], dealt: int, rng: random.Random) -> list[int]:
     cards = [colour for colour, count in enumerate(hand) for _ in range(count)]
     rng.shuffle(cards)
     shown = cards[rng.randint(0, dealt) :]
-    return [shown.count(colour) for colour in range(len(COLOURS))]
+    return [shown.count(colour) for colour in range(len(COLORS))]

@@ -14,7 +14,7 @@ import pytest
 
 from helsinki_env.games.copenhagen import render
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, load_components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLORS, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
@@ -121,7 +121,7 @@ def test_display_piles_and_supply_are_drawn(players: int) -> None:
     cards = sum(drawn["discard_pile"])
     assert f"Discard pile: {cards} card{'s' * (cards != 1)}" in said
     assert f"White tiles: {drawn['white_tiles']}" in said
-    chips = [f"{name[0].upper()} {count}" for name, count in zip(COLOURS, drawn["discard_pile"], strict=True)]
+    chips = [f"{name[0].upper()} {count}" for name, count in zip(COLORS, drawn["discard_pile"], strict=True)]
     assert words(svg, "discards") == chips
     plain = draw_ansi(drawn, color=False)
     assert f"Draw pile {len(drawn['draw_pile'])}, " in plain

@@ -19,7 +19,7 @@ import pytest
 
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen import actions
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES
+from helsinki_env.games.copenhagen.components import ABILITIES, COLORS, TILE_SIZES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from tests.copenhagen.positions import (
@@ -167,8 +167,7 @@ def test_decisions_are_numbered_in_the_stated_order() -> None:
 
 def test_number_of_orientations() -> None:
     counts = {
-        colour: [len(orientations(drawing)) for drawing in BOX.drawings[number]]
-        for number, colour in enumerate(COLOURS)
+        colour: [len(orientations(drawing)) for drawing in BOX.drawings[number]] for number, colour in enumerate(COLORS)
     }
     assert counts == {
         "blue": [4, 8, 8, 4],
@@ -240,7 +239,7 @@ def test_setup(players: int, deck: int) -> None:
     assert [one.abilities for one in game.seats] == [{0}] * players
     assert [one.used for one in game.seats] == [set()] * players
     supply = {2: [2, 2, 2, 1], 3: [2, 3, 2, 1], 4: [3, 3, 3, 1]}[players]
-    assert game.to_dict()["tile_supply"] == dict.fromkeys(COLOURS, supply)
+    assert game.to_dict()["tile_supply"] == dict.fromkeys(COLORS, supply)
     assert (game.white_tiles, game.scores(), game.ranks()) == (12, [0] * players, [0] * players)
     assert legal(game, "TAKE") == {0, 1, 2, 3, 4, 5}
 
@@ -489,7 +488,7 @@ def test_a_tile_costs_as_many_cards_of_its_colour_as_it_has_cells() -> None:
 
 
 def test_only_tiles_that_the_supply_has() -> None:
-    supply = {colour: [2, 2, 2, 1] for colour in COLOURS} | {"green": [0, 2, 0, 1]}
+    supply = {colour: [2, 2, 2, 1] for colour in COLORS} | {"green": [0, 2, 0, 1]}
     assert legal(game_at(seat(hand_of(green=4)), tile_supply=supply), "BUILD") == {build(GREEN, 3)}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.copenhagen import actions, observation
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES, load_components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLORS, TILE_SIZES, load_components
 from helsinki_env.games.copenhagen.state import RECORD
 from tests.oracles.copenhagen import PHASES, action_offsets
 
@@ -49,14 +49,14 @@ def test_keys_of_pending() -> None:
 
 
 def test_colours_abilities_and_phases() -> None:
-    assert ", ".join(f"{i} {name}" for i, name in enumerate(COLOURS)) in SECTIONS[1]
+    assert ", ".join(f"{i} {name}" for i, name in enumerate(COLORS)) in SECTIONS[1]
     assert ", ".join(f"{i} `{name}`" for i, name in enumerate(ABILITIES)) in SECTIONS[1]
     assert f"Phases: {', '.join(PHASES)}." in " ".join(SECTIONS[6].split())
 
 
 def test_tiles() -> None:
     drawings, counts = table(1, "color"), table(1, "color", 1)
-    for colour, name in enumerate(COLOURS):
+    for colour, name in enumerate(COLORS):
         kinds = [BOX.drawings[colour][i] for i in range(len(TILE_SIZES))]
         assert drawings[colour] == [name, *(f"`{'/'.join(drawing)}`" for drawing in kinds)]
         assert counts[colour] == [name, *(str(len(orientations(drawing))) for drawing in kinds)]

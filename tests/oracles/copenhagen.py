@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES, Components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLORS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from tests.oracles.shared import Decision, Reference, decode_action, encode_action, first_word, number_actions
 
@@ -182,8 +182,8 @@ class Seat:
     white: set[int] = field(default_factory=set)
     abilities: set[int] = field(default_factory=lambda: {ANY_CARDS})  # section 2, step 3
     used: set[int] = field(default_factory=set)
-    hand: list[int] = field(default_factory=lambda: [0] * len(COLOURS))
-    known: list[int] = field(default_factory=lambda: [0] * len(COLOURS))
+    hand: list[int] = field(default_factory=lambda: [0] * len(COLORS))
+    known: list[int] = field(default_factory=lambda: [0] * len(COLORS))
     points: int = 0
 
     def filled(self) -> frozenset[int]:
@@ -244,7 +244,7 @@ class Pending:
     recolour: int | None = None
     place: int | None = None
     due: int = 0
-    paid: list[int] = field(default_factory=lambda: [0] * len(COLOURS))
+    paid: list[int] = field(default_factory=lambda: [0] * len(COLORS))
     last_discard: int | None = None
     rewards: int = 0
 
@@ -256,7 +256,7 @@ class Pending:
         if self.using:
             written["using"] = sorted(self.using)
         if self.tile is not None:
-            written["tile"] = {"colour": COLOURS[self.tile[0]], "size": self.tile[1]}
+            written["tile"] = {"colour": COLORS[self.tile[0]], "size": self.tile[1]}
         if self.recolour is not None:
             written["recolour"] = self.recolour
         if self.place is not None:
@@ -278,11 +278,11 @@ class Pending:
         return cls(
             first=written.get("first"),
             using=set(written.get("using", ())),
-            tile=None if tile is None else (COLOURS.index(tile["colour"]), tile["size"]),
+            tile=None if tile is None else (COLORS.index(tile["colour"]), tile["size"]),
             recolour=written.get("recolour"),
             place=written.get("place"),
             due=written.get("due", 0),
-            paid=list(written.get("paid", [0] * len(COLOURS))),
+            paid=list(written.get("paid", [0] * len(COLORS))),
             last_discard=written.get("last_discard"),
             rewards=written.get("rewards", 0),
         )
@@ -324,14 +324,14 @@ class ReferenceGame(Reference):
         self.round = 1
         self.done = False
         # By color, then by size 2, 3, 4, 5 (section 1).
-        self.tile_supply = [list(self.components.copies[self.players - 2]) for _ in COLOURS]
+        self.tile_supply = [list(self.components.copies[self.players - 2]) for _ in COLORS]
         self.white_tiles: int = self.components.white_tiles
-        self.discard = [0] * len(COLOURS)
+        self.discard = [0] * len(COLORS)
         self.seats = [Seat() for _ in range(self.players)]
         self.pending = Pending()
         self._legal: list[int] | None = None
         # Section 2, step 1: the display first, then whole hands in seat order. A stack: the next card is the last.
-        self.draw_pile = self._shuffled([self.components.cards[self.players - 2]] * len(COLOURS))
+        self.draw_pile = self._shuffled([self.components.cards[self.players - 2]] * len(COLORS))
         self.display: list[int | None] = [self.draw_pile.pop() for _ in range(SLOTS)]
         for seat, cards in zip(self.seats, self.components.hands, strict=False):
             for _ in range(cards):
@@ -390,12 +390,12 @@ class ReferenceGame(Reference):
         """
         if self.players == 2 or END_CARD not in self.draw_pile:
             return None
-        return [self.draw_pile.count(colour) for colour in range(len(COLOURS))]
+        return [self.draw_pile.count(colour) for colour in range(len(COLORS))]
 
     # -- legality (section 3) --------------------------------------------------------------------------------
 
     def _legal_main(self) -> Iterator[Decision]:
-        for colour in range(len(COLOURS)):
+        for colour in range(len(COLORS)):
             for size in TILE_SIZES:
                 if self._build_is_feasible(colour, size):
                     yield BUILD, 4 * colour + size - 2
@@ -433,7 +433,7 @@ class ReferenceGame(Reference):
     def _legal_discard(self) -> Iterator[Decision]:
         hand = self._me.hand
         floor = 0 if self.pending.last_discard is None else self.pending.last_discard
-        for colour in range(floor, len(COLOURS)):
+        for colour in range(floor, len(COLORS)):
             # Step 3: in non-decreasing color order; enough cards must remain to continue in that order.
             if hand[colour] and sum(hand[colour:]) >= self._excess():
                 yield DISCARD, colour
@@ -445,7 +445,7 @@ class ReferenceGame(Reference):
         if self._may_take_additional_card():
             yield USE, ADDITIONAL_CARD
         if self._active(BOTH_ACTIONS) and any(
-            self._build_is_feasible(colour, size) for colour in range(len(COLOURS)) for size in TILE_SIZES
+            self._build_is_feasible(colour, size) for colour in range(len(COLORS)) for size in TILE_SIZES
         ):
             yield USE, BOTH_ACTIONS
 
@@ -668,7 +668,7 @@ class ReferenceGame(Reference):
         self.tile_supply[colour][TILE_SIZES.index(size)] -= 1
         me.tiles.append(Tile(colour, size, placement.cells, placement.brick))
         pending.tile = pending.recolour = pending.place = None
-        pending.paid = [0] * len(COLOURS)
+        pending.paid = [0] * len(COLORS)
         pending.using -= {DISCOUNT, CHANGE_OF_COLOURS}
         self._after_a_tile(filled_before)
 
@@ -735,7 +735,7 @@ class ReferenceGame(Reference):
         """Return the next card of the draw pile; if it is empty, the discard pile is shuffled first."""
         if not self.draw_pile:
             self.draw_pile = self._shuffled(self.discard)
-            self.discard = [0] * len(COLOURS)
+            self.discard = [0] * len(COLORS)
             self._put_end_card()
         return self.draw_pile.pop()
 
@@ -803,7 +803,7 @@ class ReferenceGame(Reference):
             *self.seats[seat].hand,
             *of_seats([one.known for one in self.seats]),
             *self.discard,
-            *(self._reshuffled() or [0] * len(COLOURS)),
+            *(self._reshuffled() or [0] * len(COLORS)),
         ]
 
     def _board_planes(self, seat: Seat) -> list[int]:
@@ -847,7 +847,7 @@ class ReferenceGame(Reference):
                 position["reshuffled"] = reshuffled
         position |= {
             "display": list(self.display),
-            "tile_supply": {name: list(self.tile_supply[colour]) for colour, name in enumerate(COLOURS)},
+            "tile_supply": {name: list(self.tile_supply[colour]) for colour, name in enumerate(COLORS)},
             "white_tiles": self.white_tiles,
             "seats": [self._seat_to_dict(number, seat in (None, number)) for number in range(self.players)],
             "pending": self.pending.to_dict(),
@@ -860,7 +860,7 @@ class ReferenceGame(Reference):
         seat = self.seats[number]
         return {
             "tiles": [
-                {"colour": COLOURS[tile.colour], "size": tile.size, "cells": sorted(tile.cells), "brick": tile.brick}
+                {"colour": COLORS[tile.colour], "size": tile.size, "cells": sorted(tile.cells), "brick": tile.brick}
                 for tile in seat.tiles
             ],
             "white": sorted(seat.white),
@@ -889,12 +889,12 @@ class ReferenceGame(Reference):
                 components=position["components"],
             )
         game = cls(config)
-        game._read_frame(position, COLOURS)
+        game._read_frame(position, COLORS)
         game.white_tiles = position["white_tiles"]
         game.seats = [
             Seat(
                 tiles=[
-                    Tile(COLOURS.index(tile["colour"]), tile["size"], frozenset(tile["cells"]), tile["brick"])
+                    Tile(COLORS.index(tile["colour"]), tile["size"], frozenset(tile["cells"]), tile["brick"])
                     for tile in given["tiles"]
                 ],
                 white=set(given["white"]),
@@ -975,7 +975,7 @@ def _local_decisions(game: ReferenceGame) -> Iterator[Decision]:
         if pending.first is not None and ANY_CARDS in active:
             yield USE, ANY_CARDS
     elif phase == DISCARD:
-        for colour in range(len(COLOURS)):
+        for colour in range(len(COLORS)):
             if me.hand[colour] and (pending.last_discard is None or colour >= pending.last_discard):
                 yield DISCARD, colour
         if ADDITIONAL_CARD in active and nothing_discarded:
@@ -991,12 +991,12 @@ def _local_decisions(game: ReferenceGame) -> Iterator[Decision]:
         yield from ((USE, ability) for ability in (DISCOUNT, CHANGE_OF_COLOURS) if ability in active)
     elif phase == RECOLOUR:
         assert pending.tile is not None
-        for colour in range(len(COLOURS)):
+        for colour in range(len(COLORS)):
             if me.hand[colour] and colour != pending.tile[0]:
                 yield RECOLOUR, colour
     elif phase == PAY:
         assert pending.tile is not None
-        for colour in range(len(COLOURS)):
+        for colour in range(len(COLORS)):
             counts = colour in (pending.tile[0], pending.recolour)
             in_order = not any(pending.paid[colour + 1 :])
             paid = {colour, *(other for other, count in enumerate(pending.paid) if count)}

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Final
 
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, ROOFS, Components
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from tests.oracles.shared import (
     Decision,
@@ -288,7 +288,7 @@ class ReferenceGame(Reference):
         self.last_round = False
         self.done = False
         # By color, then by roofs 2, 3, 4, 5.
-        self.tile_supply = [list(self.components.tile_copies) for _ in COLOURS]
+        self.tile_supply = [list(self.components.tile_copies) for _ in COLORS]
         self.wild_supply: int = self.components.wild_tiles
         self.superstructure_supply: int = self.components.superstructures
         self.bonus_cards: list[int] = (
@@ -924,7 +924,7 @@ class ReferenceGame(Reference):
             "draw_pile": self.draw_pile[::-1] if seat is None else len(self.draw_pile),
             "discard_pile": list(self.discard),
             "display": list(self.display),
-            "tile_supply": {name: list(self.tile_supply[colour]) for colour, name in enumerate(COLOURS)},
+            "tile_supply": {name: list(self.tile_supply[colour]) for colour, name in enumerate(COLORS)},
             "wild_tiles": self.wild_supply,
             "superstructures": self.superstructure_supply,
             "bonus_cards": sorted(self.bonus_cards),
@@ -939,7 +939,7 @@ class ReferenceGame(Reference):
         seat = self.seats[number]
         return {
             "pavilions": [
-                {"colour": COLOURS[pavilion.colour], "roofs": pavilion.roofs, "cells": sorted(pavilion.cells)}
+                {"colour": COLORS[pavilion.colour], "roofs": pavilion.roofs, "cells": sorted(pavilion.cells)}
                 for pavilion in seat.pavilions
             ],
             "wild": sorted(seat.wild),
@@ -970,7 +970,7 @@ class ReferenceGame(Reference):
                 components=position["components"],
             )
         game = cls(config)
-        game._read_frame(position, COLOURS)
+        game._read_frame(position, COLORS)
         game.last_round = position["last_round"]
         game.wild_supply = position["wild_tiles"]
         game.superstructure_supply = position["superstructures"]
@@ -981,7 +981,7 @@ class ReferenceGame(Reference):
                 known=list(given["known"]),
                 coats_on_board=set(given["coats_on_board"]),
                 pavilions=[
-                    Pavilion(COLOURS.index(tile["colour"]), tile["roofs"], frozenset(tile["cells"]))
+                    Pavilion(COLORS.index(tile["colour"]), tile["roofs"], frozenset(tile["cells"]))
                     for tile in given["pavilions"]
                 ],
                 wild=set(given["wild"]),

@@ -22,7 +22,7 @@ from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.registry import make_player
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.actions import KIND_BUILD, KIND_USE
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components, load_components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, ROOFS, Components, load_components
 from helsinki_env.games.helsinki.game import action_table
 from tests.support.positions import THEMES, Position, build, lyings, rich_deal
 
@@ -244,14 +244,14 @@ class _Change:
         """Some tiles go from the supply onto a board, wherever they fit."""
         seat, rng = self.anyone(), self.rng
         for _ in range(rng.choice((1, 1, 4))):
-            colour, size = rng.randrange(len(COLOURS)), rng.randrange(len(ROOFS))
-            supply = self.position["tile_supply"][COLOURS[colour]]
+            colour, size = rng.randrange(len(COLORS)), rng.randrange(len(ROOFS))
+            supply = self.position["tile_supply"][COLORS[colour]]
             free = set(range(49)) - self.roofs(seat) - {self.components.statue}
             drawing = tuple(self.components.shapes[self.components.tiles[colour][size]])
             fitting = [cells for cells in lyings(drawing) if cells <= free]
             if supply[size] and fitting:
                 cells = rng.choice(fitting)
-                tile = {"colour": COLOURS[colour], "roofs": ROOFS[size], "cells": sorted(cells)}
+                tile = {"colour": COLORS[colour], "roofs": ROOFS[size], "cells": sorted(cells)}
                 seat["pavilions"].insert(rng.randint(0, len(seat["pavilions"])), tile)
                 supply[size] -= 1
                 self.cover(seat, set(cells))
@@ -565,7 +565,7 @@ class _Change:
             at = rng.randrange(len(inner))
             rng.choice((lambda: inner.pop(at), lambda: inner.append(inner[at]), lambda: rng.shuffle(inner)))()
         elif isinstance(inner, str) and rng.random() < 0.5:
-            holder[key] = rng.choice(("START", "MOVE", "MAIN", "WILD", "LIFT", "END", *COLOURS, *BOARD_ACTIONS))
+            holder[key] = rng.choice(("START", "MOVE", "MAIN", "WILD", "LIFT", "END", *COLORS, *BOARD_ACTIONS))
         elif isinstance(holder, dict) and rng.random() < 0.5:
             del holder[key]
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, Components
 
 PHASES = ("START", "MOVE", "MAIN", "PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISCARD", "END")
 SEATS = 4
@@ -27,7 +27,7 @@ def observations(position: dict[str, Any], components: Components) -> list[bytes
     known = [bytes(seat["known"]) for seat in position["seats"]]
     covered = _flags(position["covered"], len(BOARD_ACTIONS))
     phase = _flags([PHASES.index(position["phase"])], len(PHASES))
-    supply = b"".join(bytes(position["tile_supply"][colour]) for colour in COLOURS)
+    supply = b"".join(bytes(position["tile_supply"][colour]) for colour in COLORS)
     bonus = bytes(value in position["bonus_cards"] for value in components.bonus_cards)
     pending = _pending(position["pending"])
     shown = [position["pending"].get("card"), *position["pending"].get("paid", [])]
@@ -73,7 +73,7 @@ def _seen(pieces: list[bytes], order: list[int]) -> bytes:
 def _board(seat: dict[str, Any], components: Components) -> bytes:
     tile, number = bytearray(CELLS), bytearray(CELLS)
     for i, pavilion in enumerate(seat["pavilions"], start=1):
-        colour = 1 + COLOURS.index(pavilion["colour"])
+        colour = 1 + COLORS.index(pavilion["colour"])
         for cell in pavilion["cells"]:
             tile[cell], number[cell] = colour, i
     for cell in seat["wild"]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components, load_components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, ROOFS, Components, load_components
 from tests.oracles.helsinki import entry_paths, neighbours, orientations, slide
 
 CELLS = frozenset(range(49))
@@ -66,7 +66,7 @@ class _Builder:
         self.components: Components = load_components(self.file)
         self.dry_roads: bool = setup.get("dry_roads", theme == "roads" or rng.random() < 0.4)
         self.seat = rng.randrange(self.players)
-        self.supply = {colour: list(self.components.tile_copies) for colour in COLOURS}
+        self.supply = {colour: list(self.components.tile_copies) for colour in COLORS}
         self.wild_tiles = self.components.wild_tiles
         self.superstructures = self.components.superstructures
         self.deck = self._deck()
@@ -130,7 +130,7 @@ class _Builder:
         data = self.components
         return [
             (name, roofs, tuple(data.shapes[data.tiles[colour][i]]))
-            for colour, name in enumerate(COLOURS)
+            for colour, name in enumerate(COLORS)
             for i, roofs in enumerate(ROOFS)
             if self.supply[name][i] > 0
         ]

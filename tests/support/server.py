@@ -22,9 +22,20 @@ from websockets.sync.client import ClientConnection, connect
 from helsinki_env.utils.yaml_files import configs_folder
 from helsinki_env.web.views import applied
 
-__all__ = ["Line", "Reader", "Server", "decide_first", "in_thread", "killed_at_the_end", "seated", "serving"]
+__all__ = [
+    "PATIENCE",
+    "Line",
+    "Reader",
+    "Server",
+    "decide_first",
+    "in_thread",
+    "killed_at_the_end",
+    "seated",
+    "serving",
+]
 
-
+#: Seconds within which a server on a busy machine answers or ends.
+PATIENCE = 240.0
 #: The folder of the repository, which the processes import.
 ROOT = configs_folder().parent
 
@@ -99,7 +110,7 @@ class Server:
     def end(self, number: int = signal.SIGINT) -> int:
         """Send a signal and return the exit status."""
         self.process.send_signal(number)
-        return self.process.wait(20)
+        return self.process.wait(PATIENCE)
 
 
 @contextmanager

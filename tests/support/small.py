@@ -25,7 +25,7 @@ def small_components(folder: Path) -> str:
         ],
         "wild": {"copies": 2, "removed_3_players": 0, "removed_2_players": 0},
         "any_removed_2_players": 4,
-        "totals": {"per_colour": 3, "players_4": 17, "players_3": 17, "players_2": 16},
+        "totals": {"per_color": 3, "players_4": 17, "players_3": 17, "players_2": 16},
     }
     data["tiles"] |= {"total": 40, "copies": [2, 2, 2, 2], "wild": 3}
     data["superstructures"] = 7

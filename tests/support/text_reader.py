@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from helsinki_env.games.copenhagen.components import ABILITIES
-from helsinki_env.games.copenhagen.components import COLOURS as COPENHAGEN_COLOURS
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
+from helsinki_env.games.copenhagen.components import COLORS as COPENHAGEN_COLORS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, Components
 from helsinki_env.games.helsinki.notation import card_to_string
 
 Position = dict[str, Any]
@@ -175,7 +175,7 @@ class HelsinkiReader:
             "draw_pile": int(found(r"^Draw pile: (\d+)", top)[1]),
             "discard_pile": self.counts(found(r"Discard pile: (.*)$", top)[1]),
             "display": [None if name == "empty" else self.cards[name] for name in display],
-            "tile_supply": supply(top, "roofs", COLOURS),
+            "tile_supply": supply(top, "roofs", COLORS),
             "wild_tiles": int(found(r"Wild tiles left: (\d+)", top)[1]),
             "superstructures": int(found(r"Superstructures left: (\d+)", top)[1]),
             "bonus_cards": [int(n) for n in listed(bonus[1])] if bonus else [],
@@ -188,7 +188,7 @@ def colour_counts(text: str) -> list[int]:
     counts = [0] * 5
     for part in listed(text):
         name, count = part.rsplit(" x", 1)
-        counts[COPENHAGEN_COLOURS.index(name)] = int(count)
+        counts[COPENHAGEN_COLORS.index(name)] = int(count)
     return counts
 
 
@@ -213,7 +213,7 @@ class CopenhagenReader:
         if match := re.search(r"Tile being built: (\w+) (\d)", text):
             pending["tile"] = {"colour": match[1], "size": int(match[2])}
         if match := re.search(r"Cards that count as the color of the tile: (\w+)", text):
-            pending["recolour"] = COPENHAGEN_COLOURS.index(match[1])
+            pending["recolour"] = COPENHAGEN_COLORS.index(match[1])
         if match := re.search(r"Place of the tile: PLACE (\d) at (\d,\d)", text):
             pending["place"] = 45 * int(match[1]) + xy(match[2])
         if match := re.search(r"Cards still to pay: (\d)", text):
@@ -221,7 +221,7 @@ class CopenhagenReader:
         if match := re.search(r"Cards paid so far: (.*)\.", text):
             pending["paid"] = colour_counts(match[1])
         if match := re.search(r"Last card discarded in this turn: (\w+)", text):
-            pending["last_discard"] = COPENHAGEN_COLOURS.index(match[1])
+            pending["last_discard"] = COPENHAGEN_COLORS.index(match[1])
         if match := re.search(r"this one included: (\d+)", text):
             pending["rewards"] = int(match[1])
         return pending
@@ -280,8 +280,8 @@ class CopenhagenReader:
             "draw_pile": int(found(r"^Draw pile: (\d+)", top)[1]),
             "discard_pile": colour_counts(found(r"Discard pile: (.*)$", top)[1]),
             "end_card": "with the End of Game card" in top,
-            "display": [None if name == "empty" else COPENHAGEN_COLOURS.index(name) for name in display],
-            "tile_supply": supply(top, "cells", COPENHAGEN_COLOURS),
+            "display": [None if name == "empty" else COPENHAGEN_COLORS.index(name) for name in display],
+            "tile_supply": supply(top, "cells", COPENHAGEN_COLORS),
             "white_tiles": int(found(r"^White tiles left: (\d+)", top)[1]),
             "seats": [seat for seat, _ in seats],
             "pending": self.pending(top),

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import tyro
 from rich.table import Table
 
-from helsinki_env.cli.options import AS_PUBLISHED, GameVariant, game_text, out_folder, read_list
+from helsinki_env.cli.options import AS_PUBLISHED, GameVariant, config_file, game_text, out_folder, read_list
 from helsinki_env.cli.parallel_runs import ALL_CORES, Workers, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.data import UserError, read_json
@@ -84,7 +84,7 @@ def main(
         named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UserError(f"{named}: found with the file {config}, which defines the games; leave one of them out")
     else:
-        plan = plan_from_yaml(config, changes, trust=trust)
+        plan = plan_from_yaml(config_file(config, "arena", "CONFIG"), changes, trust=trust)
     out_folder(out)
     precompile_plan(plan)
     console, started = plain_console(), time.monotonic()

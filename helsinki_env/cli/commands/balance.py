@@ -16,7 +16,7 @@ import tyro
 
 import helsinki_env
 from helsinki_env.cli.commands.train import learn
-from helsinki_env.cli.options import game_option, out_file, out_folder, read_list
+from helsinki_env.cli.options import config_file, game_option, out_file, out_folder, read_list
 from helsinki_env.cli.parallel_runs import ALL_CORES, WorkerOptions, Workers, check_players, tournament_runner
 from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
 from helsinki_env.data import Node, UserError, parse_json, read_json
@@ -64,7 +64,7 @@ def run(
     for part in chosen:
         if part not in all_parts:
             raise error(f"--parts: found {part!r}, expected some of {', '.join(all_parts)}")
-    study = study_module.StudyConfig.from_yaml(config, trust=trust)
+    study = study_module.StudyConfig.from_yaml(config_file(config, "balance", "CONFIG"), trust=trust)
     tables = [table for plan in study.known_plans for table in plan.tables]
     for name, game in dict.fromkeys((name, table.config) for table in tables for name in table.players):
         check_players([name], game)
@@ -225,7 +225,8 @@ def tune(
             )
         search, earlier = results.read_found(proposal, trust=trust)
     else:
-        search, earlier = _module("tune.config").TuneConfig.from_yaml(config or "quick", trust=trust), None
+        path = config_file(config or "quick", "tune", "CONFIG")
+        search, earlier = _module("tune.config").TuneConfig.from_yaml(path, trust=trust), None
     if num_players is not None:
         chosen = _read_numbers(num_players)
         for n in chosen:
@@ -293,7 +294,7 @@ def retrain(
         from helsinki_env.agents.net.description import AFTERSTATE_KIND
         from helsinki_env.training.preset import Preset
         from helsinki_env.training.run import Training, train_to_the_end
-    settings = retraining.RetrainingConfig.from_yaml(config)
+    settings = retraining.RetrainingConfig.from_yaml(config_file(config, "retrained", "CONFIG"))
     preset = Preset.from_yaml(settings.preset, trust=trust)
     if preset.learner != AFTERSTATE_KIND or preset.rules != default_spec().name:
         raise UserError(
@@ -361,7 +362,7 @@ def sensitivity(
         from helsinki_env.evaluation.balance import sensitivity as analysis
     from helsinki_env.evaluation.arena.load import load_run
 
-    settings = analysis.SensitivityConfig.from_yaml(config, trust=trust)
+    settings = analysis.SensitivityConfig.from_yaml(config_file(config, "sensitivity", "CONFIG"), trust=trust)
     plan = settings.plan
     all_players = _checked_players(plan.tables)
     out_folder(out)
@@ -420,7 +421,7 @@ def score(
         from helsinki_env.evaluation.balance.search_report import farthest, wanted_text
     from helsinki_env.evaluation.arena.plan import environment_versions
 
-    settings = Objectives.from_yaml(objectives, trust=trust)
+    settings = Objectives.from_yaml(config_file(objectives, "objectives", "--objectives"), trust=trust)
     matchups = settings.plan(components, out).tables
     all_players = _checked_players(matchups)
     out_folder(out)
@@ -496,7 +497,7 @@ def search(
         from helsinki_env.evaluation.balance import search as searching
         from helsinki_env.evaluation.balance import search_report
 
-    settings = searching.SearchConfig.from_yaml(config, trust=trust)
+    settings = searching.SearchConfig.from_yaml(config_file(config, "search", "CONFIG"), trust=trust)
     matchups = settings.objectives.plan(settings.components, out).tables
     all_players = _checked_players(matchups)
     out_folder(out)

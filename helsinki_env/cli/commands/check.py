@@ -8,7 +8,7 @@ from typing import Annotated
 import tyro
 from rich.table import Table
 
-from helsinki_env.cli.options import out_file
+from helsinki_env.cli.options import config_file, out_file
 from helsinki_env.cli.parallel_runs import check_players
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.engine.spec import default_spec
@@ -50,7 +50,7 @@ def main(
     from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 
     # The opponents of the gauntlet do not play, so its code is not run.
-    chosen = Gauntlet.from_yaml(default_spec().name if gauntlet is None else gauntlet, trust=True)
+    chosen = Gauntlet.from_yaml(config_file(gauntlet or default_spec().name, "gauntlets", "--gauntlet"), trust=True)
     player = player.strip()
     check_players([player], chosen.reference.tables[0].config)
     if json is not None:

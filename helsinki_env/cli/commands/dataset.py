@@ -107,7 +107,9 @@ def main(
         card = write_dataset(chosen, out, command, evaluator, openspiel, workers, *callbacks)
     console = plain_console()
     written = card["games"] - card["copies"]
-    console.print(f"Wrote {out}: {written:,} games, {card['rows']:,} transitions, {len(card['shards']):,} shards")
+    shards = len(card["shards"])
+    counts = f"{written:,} games, {card['rows']:,} transitions, {shards:,} shard{'' if shards == 1 else 's'}"
+    console.print(f"Wrote {out}: {counts}")
     if card["copies"]:
         console.print(f"Left out {card['copies']:,} games that repeat another game of the same deal.")
     if minari is not None:

@@ -13,7 +13,7 @@ import tyro
 from rich.table import Table
 
 from helsinki_env.cli.commands.evaluate_positions import positions, suite, verify_positions
-from helsinki_env.cli.options import out_file, out_folder
+from helsinki_env.cli.options import config_file, out_file, out_folder
 from helsinki_env.cli.parallel_runs import ALL_CORES, Workers, check_players, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.cli.progress import ProgressDisplay
@@ -364,7 +364,7 @@ def _gauntlet(name: str | None, trust: bool) -> Gauntlet:
     """Read a gauntlet (None: the gauntlet of the default game) and check its networks."""
     from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 
-    gauntlet = Gauntlet.from_yaml(default_spec().name if name is None else name, trust=trust)
+    gauntlet = Gauntlet.from_yaml(config_file(name or default_spec().name, "gauntlets", "--gauntlet"), trust=trust)
     gauntlet.check_networks()
     return gauntlet
 

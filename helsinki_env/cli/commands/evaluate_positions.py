@@ -11,7 +11,7 @@ import numpy as np
 import tyro
 from rich.table import Table
 
-from helsinki_env.cli.options import out_file, out_folder
+from helsinki_env.cli.options import config_file, out_file, out_folder
 from helsinki_env.cli.parallel_runs import WorkerOptions, check_players, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.cli.progress import ProgressDisplay, saved_progress
@@ -158,7 +158,7 @@ def suite(
 
     Node(positions, UserError, "--positions").integer(2)
     # The opponents of the gauntlet do not play, so its code is not run.
-    chosen = Gauntlet.from_yaml(default_spec().name if gauntlet is None else gauntlet, trust=True)
+    chosen = Gauntlet.from_yaml(config_file(gauntlet or default_spec().name, "gauntlets", "--gauntlet"), trust=True)
     plan = SuitePlan(chosen, positions, determinizations, version, seed)
     path = out / f"{chosen.name}.json" if write is None else write
     out_folder(out)

@@ -15,7 +15,7 @@ from helsinki_env.utils.terminal import plain_console
 
 
 def main(
-    checkpoint: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PATH")],
+    checkpoint: Annotated[str, tyro.conf.Positional],
     out: Path = Path("model.onnx"),
     positions: int = 10_000,
     seed: int = 0,

@@ -125,9 +125,10 @@ def _read_preset(
     name: str, game: str | None, against: str | None, num_players: int | None, minutes: float | None, trust: bool
 ) -> Preset:
     """Return the preset, modified by the command-line options."""
+    from helsinki_env.cli.options import config_file
     from helsinki_env.training.preset import Preset
 
-    preset = Preset.from_yaml(name, trust=trust)
+    preset = Preset.from_yaml(config_file(name, "training", "--preset"), trust=trust)
     if game is not None and game != preset.rules:
         preset = preset.for_game(game, name)
     if num_players not in (None, 2, 3, 4):

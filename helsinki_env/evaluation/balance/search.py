@@ -343,7 +343,7 @@ def _of_file(components: str, _: str, item: Node) -> tuple[str, dict[str, Any]]:
     """Return the name and the changes of a component file, whose base must be the changed components."""
     name = item.text("a component file")
     with item.prefix_errors():
-        file = read_yaml(find_yaml(name, "components", SearchError), SearchError).mapping()
+        file = read_yaml(find_yaml(name, "components", SearchError, ""), SearchError).mapping()
     if file["base"].value != components:
         item.fail(f"a component file with the base {components}")
     return name, {key: value for key, value in file.value.items() if key not in ("base", "fact", "reason")}

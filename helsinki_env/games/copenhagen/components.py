@@ -19,9 +19,9 @@ from helsinki_env.engine.component_reader import (
     read_shape,
 )
 
-__all__ = ["ABILITIES", "COLOURS", "COLUMNS", "ROWS", "TILE_SIZES", "ComponentError", "Components", "load_components"]
+__all__ = ["ABILITIES", "COLORS", "COLUMNS", "ROWS", "TILE_SIZES", "ComponentError", "Components", "load_components"]
 
-COLOURS = ("blue", "green", "purple", "red", "yellow")
+COLORS = ("blue", "green", "purple", "red", "yellow")
 """The colors of cards and tiles in index order."""
 
 TILE_SIZES = (2, 3, 4, 5)
@@ -133,13 +133,13 @@ def _components(data: Node, name: str) -> Components:
         coat_rows=_rows(board["coat_rows"]),
         hand_limit=hand_limit,
         goal=rules["goal"].integer(1, MAX_GOAL),
-        last_cards=cards["last"].integer(1, MAX_CARDS * len(COLOURS)),
+        last_cards=cards["last"].integer(1, MAX_CARDS * len(COLORS)),
         **{key: rules[key].integer(0, MAX_POINTS) for key in points},
     )
     for players, item in zip(PLAYER_COUNTS, _by_players(cards["copies"]), strict=True):
         least = DISPLAY + sum(result.hands[:players])
-        if len(COLOURS) * item.value < least:
-            item.fail(f"at least {-(-least // len(COLOURS))} for the display and all hands")
+        if len(COLORS) * item.value < least:
+            item.fail(f"at least {-(-least // len(COLORS))} for the display and all hands")
     return result
 
 
@@ -152,7 +152,7 @@ def _by_players(data: Node) -> list[Node]:
 
 def _drawings(data: Node) -> tuple[tuple[tuple[str, ...], ...], ...]:
     """Return the drawings, indexed by color and size."""
-    data.mapping(COLOURS)
+    data.mapping(COLORS)
     return tuple(
         tuple(
             _drawing(item, size)
@@ -160,7 +160,7 @@ def _drawings(data: Node) -> tuple[tuple[tuple[str, ...], ...], ...]:
                 TILE_SIZES, data[colour].entries("drawings by size", length=len(TILE_SIZES)), strict=True
             )
         )
-        for colour in COLOURS
+        for colour in COLORS
     )
 
 

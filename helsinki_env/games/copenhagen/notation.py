@@ -17,7 +17,7 @@ import numpy as np
 from helsinki_env.data import as_integer, short_repr
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.actions import KINDS
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, TILE_SIZES
+from helsinki_env.games.copenhagen.components import ABILITIES, COLORS, COLUMNS, DISPLAY, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.position import from_dict, to_dict
 
 __all__ = ["action_to_string", "from_dict", "string_to_action", "tile_name", "to_dict"]
@@ -27,18 +27,18 @@ _CELL_TEXTS = tuple(f"{x},{y}" for y in range(ROWS) for x in range(COLUMNS))
 
 def tile_name(kind: int) -> str:
     """Return the name of a kind of colored tile (``4 * colour + size - 2``), such as ``blue 4``."""
-    return f"{COLOURS[kind // len(TILE_SIZES)]} {TILE_SIZES[kind % len(TILE_SIZES)]}"
+    return f"{COLORS[kind // len(TILE_SIZES)]} {TILE_SIZES[kind % len(TILE_SIZES)]}"
 
 
 #: The texts of all arguments of each action kind, in order. A kind without an argument has one empty text.
 _TEXTS: dict[int, tuple[str, ...]] = {
     a.KIND_TAKE: tuple(map(str, range(DISPLAY))),
-    a.KIND_BUILD: tuple(tile_name(kind) for kind in range(len(COLOURS) * len(TILE_SIZES))),
+    a.KIND_BUILD: tuple(tile_name(kind) for kind in range(len(COLORS) * len(TILE_SIZES))),
     a.KIND_PLACE: tuple(f"{turn} at {cell}" for turn in range(a.ORIENTATIONS) for cell in _CELL_TEXTS),
-    a.KIND_PAY: COLOURS,
-    a.KIND_DISCARD: COLOURS,
+    a.KIND_PAY: COLORS,
+    a.KIND_DISCARD: COLORS,
     a.KIND_USE: ABILITIES,
-    a.KIND_RECOLOUR: COLOURS,
+    a.KIND_RECOLOUR: COLORS,
     a.KIND_WHITE: _CELL_TEXTS,
     a.KIND_ABILITY: ABILITIES,
     a.KIND_REACTIVATE: ("",),
@@ -93,6 +93,6 @@ def _expected(kind: int) -> str:
     name, texts = KINDS[kind], _TEXTS[kind]
     if texts == ("",):
         return f"'{name}' alone"
-    if len(texts) == len(COLOURS):
+    if len(texts) == len(COLORS):
         return f"'{name}' and one of {', '.join(texts)}"
     return f"something from '{name} {texts[0]}' to '{name} {texts[-1]}'"

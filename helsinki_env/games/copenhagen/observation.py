@@ -31,7 +31,7 @@ from helsinki_env.engine.vectors import clearer
 from helsinki_env.games.copenhagen.actions import CELLS
 from helsinki_env.games.copenhagen.bits import full_rows
 from helsinki_env.games.copenhagen.cards import hand_size
-from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
+from helsinki_env.games.copenhagen.components import COLORS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.shapes import tile_cells
 from helsinki_env.games.copenhagen.state import MAX_SEATS, PHASES, RECORD, TILES
 
@@ -76,7 +76,7 @@ OBSERVATION = ObservationTable(
             "tile_supply",
             "coloured tiles left, by colour and size 2 to 5",
             "supply",
-            shape=(len(COLOURS), len(TILE_SIZES)),
+            shape=(len(COLORS), len(TILE_SIZES)),
         ),
         Section(
             "pending",

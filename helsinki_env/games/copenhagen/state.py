@@ -16,10 +16,10 @@ from helsinki_env.engine import contract
 from helsinki_env.engine.fields import Digits, Field, RecordTable
 from helsinki_env.engine.positions import MAX_OBSERVED
 from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES
+from helsinki_env.games.copenhagen.components import ABILITIES, COLORS, TILE_SIZES
 
 #: Number of kinds of colored tiles, one for each color and size.
-TILE_KINDS = len(COLOURS) * len(TILE_SIZES)
+TILE_KINDS = len(COLORS) * len(TILE_SIZES)
 #: Maximum number of colored tiles on a board: 45 cells hold at most 22 tiles of two cells.
 TILES = 22
 #: Maximum size of the draw pile: 20 cards of each color, the most that a component file may have, and the End of Game
@@ -53,7 +53,7 @@ _CARDS: dict[str, Any] = {
     "noun": "a card count",
     "plural": "card counts, one for each colour",
 }
-_COLOUR: dict[str, Any] = {"empty": -1, "high": len(COLOURS) - 1}
+_COLOUR: dict[str, Any] = {"empty": -1, "high": len(COLORS) - 1}
 _BUILDING = (PHASE_PLACE, PHASE_RECOLOUR, PHASE_PAY)
 
 RECORD = RecordTable(

@@ -10,7 +10,7 @@ from helsinki_env.engine.ui_actions import ActionSelection, SelectionItem, TileO
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.actions import KINDS
-from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, Components
+from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLORS, COLUMNS, Components
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string, tile_name
 from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_MAIN, PHASE_PAY
@@ -99,15 +99,15 @@ def _text_and_spots(game: CopenhagenGame, kind: int, argument: int) -> tuple[str
     """Return the object of the verb and the location fields for an action other than PLACE."""
     g, seat = game.state, game.seat
     if kind == a.KIND_TAKE:
-        colour = COLOURS[g.display[argument]]
+        colour = COLORS[g.display[argument]]
         return f"the {colour} card of slot {argument}", {"at": (f"slot {argument}",)}
     if kind == a.KIND_BUILD:
         return f"a tile: {tile_name(argument)}", {"at": (f"kind {argument}",)}
     if kind in (a.KIND_PAY, a.KIND_DISCARD):
-        return f"a {COLOURS[argument]} card", {"at": (f"card {argument}",)}
+        return f"a {COLORS[argument]} card", {"at": (f"card {argument}",)}
     if kind == a.KIND_RECOLOUR:
-        own = COLOURS[g.tile // 4]
-        return f"{COLOURS[argument]} cards count as {own}", {"at": (f"card {argument}",)}
+        own = COLORS[g.tile // 4]
+        return f"{COLORS[argument]} cards count as {own}", {"at": (f"card {argument}",)}
     if kind in (a.KIND_USE, a.KIND_ABILITY):
         return ABILITIES[argument].replace("_", " "), {"at": (f"ability {seat} {argument}",)}
     if kind == a.KIND_WHITE:

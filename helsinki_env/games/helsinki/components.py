@@ -21,9 +21,9 @@ from helsinki_env.engine.component_reader import (
 )
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, changed_numbers, read_actions
 
-__all__ = ["BOARD_ACTIONS", "COLOURS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]
+__all__ = ["BOARD_ACTIONS", "COLORS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]
 
-COLOURS = ("blue", "green", "purple", "red", "yellow")
+COLORS = ("blue", "green", "purple", "red", "yellow")
 """Colors of cards and tiles in index order, not player colors."""
 
 ROOFS = (2, 3, 4, 5)
@@ -160,7 +160,7 @@ class Components:
             raise ValueError(f"players: found {players!r}, expected 2, 3 or 4")
         coloured = [
             variant.copies[colour] - variant.removed(players)
-            for colour in range(len(COLOURS))
+            for colour in range(len(COLORS))
             for variant in self.variants
         ]
         wild = self.wild_cards - {2: self.wild_removed2, 3: self.wild_removed3, 4: 0}[players]
@@ -216,7 +216,7 @@ def _components(data: Node, name: str) -> Components:
         rules[_MOVED].fail("no such key", "write it as actions.two_points.strength")
     rules.mapping(("hand_limit", *points))
     costs, strengths = read_actions(data["actions"])
-    types = len(COLOURS) * len(variants) + 1
+    types = len(COLORS) * len(variants) + 1
     result = Components(
         name=name,
         types=types,
@@ -262,9 +262,9 @@ def _shapes(data: Node) -> dict[str, tuple[str, ...]]:
 
 def _tiles(data: Node, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     """Return the shape names by color and number of roofs."""
-    colours = data.mapping(COLOURS)
+    colours = data.mapping(COLORS)
     tiles = []
-    for colour in COLOURS:
+    for colour in COLORS:
         names = colours[colour].entries("shape names", length=len(ROOFS))
         for roofs, name in zip(ROOFS, names, strict=True):
             drawn = shapes[name.choice(tuple(shapes), "a shape that is drawn under shapes: ")]
@@ -277,12 +277,12 @@ def _tiles(data: Node, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str
 def _tile_copies(tiles: Node) -> tuple[int, ...]:
     """Return the number of tiles of each color by roofs. Check that a state can store all tiles of a full board."""
     copies = integer_list(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
-    total = len(COLOURS) * sum(copies)
+    total = len(COLORS) * sum(copies)
     if tiles["total"].integer(0, 400) != total:
         tiles["total"].fail(f"{total}, the sum of tiles.copies in five colours")
     most, room = 0, FREE_CELLS
     for roofs, count in zip(ROOFS, copies, strict=True):
-        fit = min(len(COLOURS) * count, room // roofs)
+        fit = min(len(COLORS) * count, room // roofs)
         most, room = most + fit, room - fit * roofs
     if most > MAX_PAVILIONS:
         tiles["copies"].fail(
@@ -311,11 +311,9 @@ def _variant(data: Node) -> CardVariant:
     """Return one kind of colored card."""
     data.mapping(("number", "roofs", "superstructures", "copies", "removed_3_players", "removed_2_players"))
     if isinstance(data["copies"].value, list):
-        copies = integer_list(
-            data["copies"], len(COLOURS), 0, PUBLISHED_CARDS, "counts by colour, or one count for all"
-        )
+        copies = integer_list(data["copies"], len(COLORS), 0, PUBLISHED_CARDS, "counts by colour, or one count for all")
     else:
-        copies = (data["copies"].integer(0, PUBLISHED_CARDS),) * len(COLOURS)
+        copies = (data["copies"].integer(0, PUBLISHED_CARDS),) * len(COLORS)
     removed = [data[name].integer(0, PUBLISHED_CARDS) for name in ("removed_3_players", "removed_2_players")]
     for name, count in zip(("removed_3_players", "removed_2_players"), removed, strict=True):
         if count > min(copies):
@@ -368,12 +366,12 @@ def _action_rows(data: Node) -> tuple[tuple[str, ...], ...]:
 
 def _check_decks(components: Components, cards: Node) -> None:
     """Check that the card counts match the totals in the file and that every game can be dealt."""
-    totals = cards["totals"].mapping(("per_colour", *(f"players_{players}" for players in reversed(PLAYER_COUNTS))))
-    per_colour = totals["per_colour"].integer(0, PUBLISHED_CARDS)
-    for colour, name in enumerate(COLOURS):
+    totals = cards["totals"].mapping(("per_color", *(f"players_{players}" for players in reversed(PLAYER_COUNTS))))
+    per_color = totals["per_color"].integer(0, PUBLISHED_CARDS)
+    for colour, name in enumerate(COLORS):
         count = sum(variant.copies[colour] for variant in components.variants)
-        if count != per_colour:
-            totals["per_colour"].fail(f"{count}, the sum of the copies in {name}")
+        if count != per_color:
+            totals["per_color"].fail(f"{count}, the sum of the copies in {name}")
     box = sum(components.deck(4))
     if box > PUBLISHED_CARDS:
         cards.fail(f"at most {PUBLISHED_CARDS} in all: lower some copies", found=f"{box} cards")

@@ -66,6 +66,6 @@ class HelsinkiConfig(Configuration[Components]):
         self._entry("dry_roads").boolean()
         covered = self._entry("covered")
         if isinstance(covered.value, str) and covered.value == "first_game":
-            covered.value = loaded.action_rows[-1]
-        covers = self._ids(covered, " (or 'first_game')")
+            covered.value = [covered.value]
+        covers = self._ids(covered, {"first_game": loaded.action_rows[-1]})
         self._keep(covered=covers, denied=self._ids_by_seat(self._entry("denied")))

@@ -22,7 +22,7 @@ from helsinki_env.data import Node, as_integer, short_repr
 from helsinki_env.engine.layout import ActionTable
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.actions import KINDS, SIDES, action_table
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components, load_components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, Components, load_components
 from helsinki_env.games.helsinki.position import from_dict, to_dict
 
 __all__ = ["action_to_string", "card_to_string", "from_dict", "string_to_action", "to_dict"]
@@ -44,7 +44,7 @@ def card_names(components: Components) -> tuple[str, ...]:
             names.append("wild")
             continue
         variant = components.variants[card % len(components.variants)]
-        name = f"{COLOURS[components.card_color(card)]} {variant.number}/{variant.roofs}"
+        name = f"{COLORS[components.card_color(card)]} {variant.number}/{variant.roofs}"
         if variant.superstructures:
             name += f"+{variant.superstructures}"
         names.append(name)

@@ -31,7 +31,7 @@ from helsinki_env.engine.observation_table import (
     write_planes_part,
 )
 from helsinki_env.engine.vectors import clearer, copier
-from helsinki_env.games.helsinki.components import COLOURS
+from helsinki_env.games.helsinki.components import COLORS
 from helsinki_env.games.helsinki.draw import hand_size
 from helsinki_env.games.helsinki.state import (
     DECK,
@@ -111,9 +111,7 @@ def observation_table(types: int = NARROW) -> ObservationTable:
                     "superstructure_supply",
                 ),
             ),
-            Section(
-                "tile_supply", "pavilion tiles left, by colour and roofs 2 to 5", "supply", shape=(len(COLOURS), 4)
-            ),
+            Section("tile_supply", "pavilion tiles left, by colour and roofs 2 to 5", "supply", shape=(len(COLORS), 4)),
             Section("bonus_cards", "bonus cards left, lowest first", "bonus_cards"),
             Section(
                 "pending",

@@ -16,7 +16,7 @@ from helsinki_env.games.helsinki.state import GAME, NARROW
 
 _WILD = NARROW - 1
 _COLOURED = np.int64((1 << _WILD) - 1)
-_COLOURS, _VARIANTS = 5, _WILD // 5
+_COLORS, _VARIANTS = 5, _WILD // 5
 #: Maximum number of cards that a tile costs; also the last column of `up_to`.
 _MOST = np.int64(8)
 
@@ -47,7 +47,7 @@ def _feasible(t, g, coats, usable, begin):
     fewer, as_wild = (usable >> ONE_CARD_FEWER) & 1, (usable >> ANY_CARD_AS_WILD) & 1
     left = coats - t.costs[ANY_SIDE]
     payable, cheap = np.int64(0), np.int64(0)
-    for colour in range(_COLOURS):
+    for colour in range(_COLORS):
         same = _sum_of_colour(hand, colour * _VARIANTS)
         other = as_wild & np.int64(cards - wild > same)
         means = fewer | other << 1

@@ -13,7 +13,7 @@ from helsinki_env.engine.ui_actions import ActionSelection, SelectionItem, TileO
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.action_words import action_phrase
 from helsinki_env.games.helsinki.actions import KINDS, SIDES
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.notation import action_to_string, card_to_string
 from helsinki_env.games.helsinki.shapes import resting_corner, tile_cells
@@ -124,7 +124,7 @@ def _card(components: Components, card: int) -> str:
 def _pavilion(components: Components, card: int) -> str:
     """Return a build in words: ``a green pavilion of 3 for 3 cards, with 1 superstructure``."""
     number, roofs = components.card_number(card), components.card_roofs(card)
-    cost = f"a {COLOURS[components.card_color(card)]} pavilion of {roofs} for {number} card{'s' * (number > 1)}"
+    cost = f"a {COLORS[components.card_color(card)]} pavilion of {roofs} for {number} card{'s' * (number > 1)}"
     return ", with ".join((cost, *_superstructures(components, card)))
 
 

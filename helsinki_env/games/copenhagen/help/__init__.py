@@ -15,7 +15,7 @@ from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.ability_words import ability_label, ability_sentence
 from helsinki_env.games.copenhagen.bits import supported
 from helsinki_env.games.copenhagen.build import costs
-from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
+from helsinki_env.games.copenhagen.components import COLORS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.help import lesson
 from helsinki_env.games.copenhagen.help.scoring import WEIGHTS, effects, fact_words, facts, score_sheet
@@ -30,12 +30,12 @@ def help_text(game: CopenhagenGame, viewer: int | None, spot: str) -> str:
     if name == "slot" and values:
         if g.display[values[0]] < 0:
             return "An empty place of the display: it is filled at the end of the turn."
-        return f"A {COLOURS[int(g.display[values[0]])]} card of the display: take two that lie next to each other."
+        return f"A {COLORS[int(g.display[values[0]])]} card of the display: take two that lie next to each other."
     if name == "card" and values:
-        color = COLOURS[values[0]]
+        color = COLORS[values[0]]
         return f"Your {color} cards: each pays for one cell of a {color} tile."
     if name == "kind" and values:
-        color, size = COLOURS[values[0] // len(TILE_SIZES)], TILE_SIZES[values[0] % len(TILE_SIZES)]
+        color, size = COLORS[values[0] // len(TILE_SIZES)], TILE_SIZES[values[0] % len(TILE_SIZES)]
         left = pluralize(int(g.supply[values[0]]), "tile")
         return (
             f"A {color} tile of {size} cells: it costs {size} {color} cards, or {size - 1} if it touches {color}. "
@@ -66,7 +66,7 @@ def _cell(game: CopenhagenGame, seat: int, cell: int) -> str:
     c, g = game.config.component_set, game.state
     if int(g.white[seat]) >> cell & 1:
         return "A white tile: a window without a color."
-    for color, name in enumerate(COLOURS):
+    for color, name in enumerate(COLORS):
         if int(g.coloured[seat, color]) >> cell & 1:
             shows = "its brick" if int(g.bricks[seat]) >> cell & 1 else "a window"
             return f"A {name} tile, here {shows}: a {name} tile that touches it costs one card less."
@@ -153,14 +153,14 @@ def _card(game: CopenhagenGame, color: int) -> str:
     if phase == "MAIN":
         return "Choose a tile of the supply; the cards are paid when you place it."
     if phase == "PAY":
-        own, other = COLOURS[int(g.tile) // 4], COLOURS[int(g.recolour)]
+        own, other = COLORS[int(g.tile) // 4], COLORS[int(g.recolour)]
         if color in (int(g.tile) // 4, int(g.recolour)):
             return f"At least one {other} card must be part of the payment, and colors are paid in order."
         return f"Pay with {own} and {other} cards."
     if phase == "RECOLOUR":
         if color == int(g.tile) // 4:
             return "The tile has this color already: choose another one."
-        return f"With {COLOURS[color]} cards, no placement of the tile can be paid."
+        return f"With {COLORS[color]} cards, no placement of the tile can be paid."
     if phase == "DISCARD":
         return "Cards are discarded in the order of the hand: undo, and choose this card first."
     return task(game)
@@ -168,7 +168,7 @@ def _card(game: CopenhagenGame, color: int) -> str:
 
 def _tile(game: CopenhagenGame, kind: int) -> str:
     t, g, phase = game.config.tables[0], game.state, str(game.phase)
-    color, size = COLOURS[kind // 4], TILE_SIZES[kind % 4]
+    color, size = COLORS[kind // 4], TILE_SIZES[kind % 4]
     if phase == "END":
         return f"You have taken cards in this turn: constructing too needs the ability {ability_label(a.BOTH_ACTIONS)}."
     if phase != "MAIN":

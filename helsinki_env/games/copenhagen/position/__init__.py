@@ -45,7 +45,7 @@ from helsinki_env.engine.positions import (
     record_to_namespace,
 )
 from helsinki_env.games.copenhagen import actions
-from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, TILE_SIZES, Components
+from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLORS, COLUMNS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.position.checks import check_position
@@ -97,7 +97,7 @@ def to_dict(game: CopenhagenGame, seat: int | None = None) -> dict[str, Any]:
         "end_card": bool(p.end_card),
         "reshuffled": p.reshuffled,
         "display": RECORD["display"].to_json(p),
-        "tile_supply": {colour: p.supply[4 * i : 4 * i + 4] for i, colour in enumerate(COLOURS)},
+        "tile_supply": {colour: p.supply[4 * i : 4 * i + 4] for i, colour in enumerate(COLORS)},
         "white_tiles": p.white_tiles,
         "seats": [_seat(game, p, i) for i in range(players)],
         "pending": RECORD.pending_to_json(p, tile=_kind),
@@ -122,7 +122,7 @@ def _seat(game: CopenhagenGame, p: SimpleNamespace, seat: int) -> dict[str, Any]
 
 
 def _kind(kind: int) -> dict[str, Any]:
-    return {"colour": COLOURS[kind // 4], "size": TILE_SIZES[kind % 4]}
+    return {"colour": COLORS[kind // 4], "size": TILE_SIZES[kind % 4]}
 
 
 def _tile(game: CopenhagenGame, piece: int, corner: int) -> dict[str, Any]:
@@ -210,13 +210,13 @@ def _read_cards(p: SimpleNamespace, bounds: Bounds, data: Mapping[str, Node]) ->
     p.end_card = int(END_CARD in cards)
     p.discard = RECORD["discard"].from_json(data["discard_pile"], bounds)
     if p.players > 2 and p.end_card:  # the draw pile is the reshuffled discard pile, whose contents are public
-        p.reshuffled = [cards.count(colour) for colour in range(len(COLOURS))]
+        p.reshuffled = [cards.count(colour) for colour in range(len(COLORS))]
     p.display = RECORD["display"].from_json(data["display"], bounds)
 
 
 def _read_supplies(p: SimpleNamespace, components: Components, bounds: Bounds, data: Mapping[str, Node]) -> None:
     copies = components.copies[p.players - 2]
-    p.supply = read_tile_supply(data["tile_supply"], COLOURS, "tile counts by size", copies)
+    p.supply = read_tile_supply(data["tile_supply"], COLORS, "tile counts by size", copies)
     p.white_tiles = RECORD["white_tiles"].from_json(data["white_tiles"], bounds)
 
 
@@ -246,7 +246,7 @@ def _pieces(components: Components) -> dict[tuple[int, int, int], int]:
 def _read_kind(entry: Node, *more: str) -> tuple[int, dict[str, Node]]:
     """Return the kind of a tile and the other values of its entry."""
     data = exact_mapping(entry, ("colour", "size", *more))
-    colour = COLOURS.index(data["colour"].choice(COLOURS))
+    colour = COLORS.index(data["colour"].choice(COLORS))
     return 4 * colour + bounded_integer(data["size"], "a size", TILE_SIZES[0], TILE_SIZES[-1]) - TILE_SIZES[0], data
 
 

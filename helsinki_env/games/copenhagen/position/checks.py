@@ -20,7 +20,7 @@ from types import SimpleNamespace
 
 from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, or_none, record_to_namespace
 from helsinki_env.games.copenhagen import actions as a
-from helsinki_env.games.copenhagen.components import CELLS, COLOURS, TILE_SIZES, Components
+from helsinki_env.games.copenhagen.components import CELLS, COLORS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.game import CopenhagenGame, Phase
 from helsinki_env.games.copenhagen.state import END_CARD
 
@@ -80,7 +80,7 @@ _ALL_CARDS = "draw_pile, discard_pile, display and seats.hand"
 def _check_cards(p: SimpleNamespace, components: Components) -> None:
     """Check that piles, display and hands contain all cards, and that each hand contains its publicly known cards."""
     pile = p.pile[: p.pile_size]
-    for colour, name in enumerate(COLOURS):
+    for colour, name in enumerate(COLORS):
         held = sum(hand[colour] for hand in p.hand)
         found = pile.count(colour) + p.display.count(colour) + p.discard[colour] + held
         expected = components.cards[p.players - 2]
@@ -99,7 +99,7 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
             laid[piece // a.ORIENTATIONS] += 1
     for kind, left in enumerate(p.supply):
         box = components.copies[p.players - 2][kind % 4]
-        check_supply(f"tile_supply.{COLOURS[kind // 4]}[{kind % 4}]", left, laid[kind], box)
+        check_supply(f"tile_supply.{COLORS[kind // 4]}[{kind % 4}]", left, laid[kind], box)
     check_supply("white_tiles", p.white_tiles, sum(cells.bit_count() for cells in p.white), components.white_tiles)
 
 
@@ -157,7 +157,7 @@ def _rounds_to_come(p: SimpleNamespace, components: Components, phase: str) -> i
     """Return an upper bound on the remaining rounds: each turn uses up two cards of the draw pile, or places a tile."""
     cards = int(p.pile_size)
     if not p.end_card:  # the discard pile may still become the draw pile, once
-        cards += len(COLOURS) * components.cards[p.players - 2] + 1
+        cards += len(COLORS) * components.cards[p.players - 2] + 1
     room = sum((CELLS - int(filled).bit_count()) // min(TILE_SIZES) for filled in p.filled[: p.players])
     turns = cards // 2 + min(sum(p.supply), room) + (phase == Phase.COAT)
     return int(p.seat + turns) // int(p.players)
@@ -284,7 +284,7 @@ def _check_build(game: CopenhagenGame, p: SimpleNamespace, phase: str) -> None:
     """Check that the tile is in the supply, and that cards of the recolored color are held or paid (section 3)."""
     colour, size = p.tile // 4, TILE_SIZES[p.tile % 4]
     if p.supply[p.tile] == 0:
-        fail("pending.tile", f"{COLOURS[colour]} {size}", "a tile that the supply holds")
+        fail("pending.tile", f"{COLORS[colour]} {size}", "a tile that the supply holds")
     if p.recolour < 0:
         return
     if p.recolour == colour:

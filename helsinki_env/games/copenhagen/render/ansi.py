@@ -18,7 +18,7 @@ from helsinki_env.drawing.lines import (
 )
 from helsinki_env.drawing.pieces import rank_text
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
-from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
+from helsinki_env.games.copenhagen.components import COLORS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.render.parts import WHITE
 from helsinki_env.games.copenhagen.render.view import SeatView, TableView, kind_name, read_table_view
 
@@ -36,13 +36,13 @@ def _card(line: TextLine, colour: int | None, width: int = 3) -> None:
     if colour is None:
         line.add("-".center(width))
     else:
-        line.add(COLOURS[colour][0].upper().center(width), INK_ON[colour], palette.PAVILIONS[colour].base, True)
+        line.add(COLORS[colour][0].upper().center(width), INK_ON[colour], palette.PAVILIONS[colour].base, True)
 
 
 def _cards(line: TextLine, counts: tuple[int, ...]) -> TextLine:
     """Add counts by color to a line and return it."""
     for colour, count in enumerate(counts):
-        text = f" {COLOURS[colour][0].upper()}{count} "
+        text = f" {COLORS[colour][0].upper()}{count} "
         line.add(text, INK_ON[colour], palette.PAVILIONS[colour].base, True)
         line.add(" ")
     return line
@@ -66,7 +66,7 @@ def _display(table: TableView) -> list[TextLine]:
 
 def _supply(table: TableView) -> list[TextLine]:
     lines = [TextLine().add(f"Supply by size   {' '.join(map(str, TILE_SIZES))}", bold=True)]
-    for colour, (name, counts) in enumerate(zip(COLOURS, table.supply, strict=True)):
+    for colour, (name, counts) in enumerate(zip(COLORS, table.supply, strict=True)):
         line = TextLine().add(f" {name:8}", INK_ON[colour], palette.PAVILIONS[colour].base, True)
         lines.append(line.add(" " * 8 + " ".join(str(count) for count in counts)))
     lines.append(TextLine().add(f" white tiles     {table.white_tiles}"))
@@ -96,7 +96,7 @@ def _board(table: TableView, components: Components, seat: SeatView) -> list[Tex
         if cell in colour_of:
             colour = colour_of[cell]
             wall = "#" if cell in bricks else "\u25a1"
-            line.add(f"{sign}{COLOURS[colour][0].upper()}{wall}", INK_ON[colour], behind, True)
+            line.add(f"{sign}{COLORS[colour][0].upper()}{wall}", INK_ON[colour], behind, True)
         elif cell in seat.white:
             line.add(f"{sign}w\u25a1", "#222222", behind, True)
         elif cell in components.coats:
@@ -153,7 +153,7 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Text
     )
     hand = []
     for colour, seen in seat.faces:
-        text = f" {COLOURS[colour][0].upper()}{'!' if seen else ' '}"
+        text = f" {COLORS[colour][0].upper()}{'!' if seen else ' '}"
         hand.append(TextLine().add(text, INK_ON[colour], palette.PAVILIONS[colour].base, True).add(" "))
     backs = [TextLine().add(f"+ {seat.backs} hidden")] if seat.backs else []
     return lines + wrap([*hand, *backs], BLOCK_WIDTH)

@@ -9,7 +9,7 @@ from helsinki_env.drawing.canvas import BOLD, Box, Canvas, text_width
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
 from helsinki_env.games.copenhagen.actions import ANY_CARDS
-from helsinki_env.games.copenhagen.components import COLOURS, DISPLAY, TILE_SIZES
+from helsinki_env.games.copenhagen.components import COLORS, DISPLAY, TILE_SIZES
 from helsinki_env.games.copenhagen.render import parts
 from helsinki_env.games.copenhagen.render.view import kind_name
 
@@ -81,10 +81,10 @@ def chips(canvas: Canvas, counts: tuple[int, ...], x: float, y: float, width: fl
     for colour, amount in enumerate(counts):
         tone = palette.PAVILIONS[colour]
         px = x + colour * (chip + gap)
-        with canvas.group(f"{COLOURS[colour]}: {amount}"):
+        with canvas.group(f"{COLORS[colour]}: {amount}"):
             canvas.rect(px, y, chip, 17, r=3.5, fill=tone.base, stroke=tone.line, stroke_width=0.7)
-            ink = tone.line if COLOURS[colour] == "yellow" else "#fff"
-            text = f"{COLOURS[colour][0].upper()} {amount}"
+            ink = tone.line if COLORS[colour] == "yellow" else "#fff"
+            text = f"{COLORS[colour][0].upper()} {amount}"
             canvas.text(px + chip / 2, y + 12.6, text, 11, fill=ink, anchor="middle", weight=BOLD)
     return width
 
@@ -116,7 +116,7 @@ def supply(canvas: Canvas, table: TableView, components: Components, box: Box) -
     canvas.text(x - 4, y + 25, "Supply", 14, weight=BOLD)
     top, row_h = y + 38, 50.0
     step = (width - 16) / len(TILE_SIZES)
-    for colour, name in enumerate(COLOURS):
+    for colour, name in enumerate(COLORS):
         at = top + colour * row_h
         if colour % 2 == 0:
             canvas.rect(x - 6, at, width + 12, row_h, r=6, fill=palette.PAVING, fill_opacity=0.45)
@@ -132,7 +132,7 @@ def supply(canvas: Canvas, table: TableView, components: Components, box: Box) -
             if table.pending.tile == (colour, size):
                 frame = (px - 5, at + 1, step - 2, row_h - 2)
                 canvas.rect(*frame, r=7, stroke=palette.GOLD_DARK, stroke_width=2.4, data_part="building")
-    at = top + len(COLOURS) * row_h + 9
+    at = top + len(COLORS) * row_h + 9
     with canvas.group(f"White tiles: {table.white_tiles}"):
         parts.tile(canvas, -1, ((0, 0),), None, x + 2, at, 32)
         canvas.text(x + 44, at + 15, f"\u00d7{table.white_tiles}", 15, weight=BOLD)

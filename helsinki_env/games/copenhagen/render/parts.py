@@ -13,7 +13,7 @@ from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, reused, transfor
 from helsinki_env.drawing.palette import ColorShades
 from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, ROWS, TILE_SIZES, Components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLORS, COLUMNS, ROWS, TILE_SIZES, Components
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.render.view import SeatView, TableView
@@ -127,7 +127,7 @@ def card(canvas: Canvas, colour: int, x: float, y: float, width: float, *, known
     """Draw the face of a card with its corner at (x, y). An eye marks a publicly known card."""
     height, tone = CARD_ASPECT * width, palette.PAVILIONS[colour]
     rim = 0.07 * width
-    with canvas.group(f"{COLOURS[colour]} card" + (", known to all" if known else ""), data_part="card"):
+    with canvas.group(f"{COLORS[colour]} card" + (", known to all" if known else ""), data_part="card"):
         canvas.rect(x, y, width, height, r=0.1 * width, fill=tone.base, stroke=tone.line, stroke_width=0.9)
         canvas.rect(x + rim, y + rim, width - 2 * rim, height - 2 * rim, r=0.05 * width, fill=palette.CARD)
         place = transform(x + width / 2, y + 0.455 * height, width / 30)
@@ -137,7 +137,7 @@ def card(canvas: Canvas, colour: int, x: float, y: float, width: float, *, known
         canvas.text(
             x + 0.15 * width,
             y + height - 0.14 * width,
-            COLOURS[colour][0].upper(),
+            COLORS[colour][0].upper(),
             max(8.5, 0.21 * width),
             fill=tone.line,
             weight=BOLD,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, text_width
 from helsinki_env.drawing.lines import pluralize
-from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS
+from helsinki_env.games.copenhagen.components import COLORS, COLUMNS, ROWS
 from helsinki_env.games.copenhagen.render import parts
 from helsinki_env.games.copenhagen.render.view import kind_name
 
@@ -217,6 +217,6 @@ def seat_description(seat: SeatView) -> str:
     """Return a one-sentence description of a player's area, for screen readers."""
     tiles = ", ".join(kind_name(tile.colour, len(tile.cells)) for tile in seat.tiles) or "no tile"
     faces = [colour for colour, _ in seat.faces]
-    cards = ", ".join(f"{faces.count(i)} {name}" for i, name in enumerate(COLOURS) if i in faces)
+    cards = ", ".join(f"{faces.count(i)} {name}" for i, name in enumerate(COLORS) if i in faces)
     hidden = f"{', ' if cards else ''}{seat.backs} hidden" if seat.backs else ""
     return f"Player {seat.seat}: {pluralize(seat.points, 'point')}; {tiles}; hand: {cards + hidden or 'empty'}."

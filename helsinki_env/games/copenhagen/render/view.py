@@ -24,7 +24,7 @@ from helsinki_env.games.copenhagen.actions import (
 from helsinki_env.games.copenhagen.components import (
     ABILITIES,
     CELLS,
-    COLOURS,
+    COLORS,
     COLUMNS,
     DISPLAY,
     ROWS,
@@ -132,7 +132,7 @@ class TableView(BaseTableView):
 
 def kind_name(colour: int, size: int) -> str:
     """Return the name of a kind of tile, such as ``blue 4``."""
-    return f"{COLOURS[colour]} {size}"
+    return f"{COLORS[colour]} {size}"
 
 
 # the parts of a state
@@ -210,7 +210,7 @@ def read_table_view(game: CopenhagenGame, viewer: int | None = None, last_action
         end_card=bool(p.end_card),
         in_pile=tuple(p.reshuffled) if p.end_card and p.players > 2 else None,  # known after a reshuffle
         discard=tuple(p.discard),
-        supply=tuple(tuple(p.supply[sizes * i : sizes * (i + 1)]) for i in range(len(COLOURS))),
+        supply=tuple(tuple(p.supply[sizes * i : sizes * (i + 1)]) for i in range(len(COLORS))),
         white_tiles=p.white_tiles,
         pending=pending,
         places=places,
@@ -314,8 +314,8 @@ def _building(phase: str, pending: Pending) -> tuple[str, str]:
     if pending.tile is None:  # positions in PLACE, RECOLOUR and PAY have a tile, but drawings do not require it
         return "constructs", ""
     colour, size = pending.tile
-    name, own = f"{COLOURS[colour]} {size}", COLOURS[colour]
-    other = None if pending.recolour is None else COLOURS[pending.recolour]
+    name, own = f"{COLORS[colour]} {size}", COLORS[colour]
+    other = None if pending.recolour is None else COLORS[pending.recolour]
     discount = CONSTRUCTION_DISCOUNT in pending.using
     if phase == "RECOLOUR":
         return "chooses a colour", f"Its cards count as {own} for the tile {name}"

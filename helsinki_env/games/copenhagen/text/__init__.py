@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from helsinki_env.engine.component_reader import orientations
 from helsinki_env.engine.spec import RuleSection
 from helsinki_env.games.copenhagen.ability_words import ability_effect, ability_sentence
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, TILE_SIZES, Components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLORS, COLUMNS, DISPLAY, ROWS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.text.position_text import cell_name, cells_text, describe_events, position_lines
 
@@ -44,7 +44,7 @@ def rule_sections(config: CopenhagenConfig) -> list[RuleSection]:
             [
                 "Then END the turn, or continue with an ability. If END is the only legal action, it is taken for you.",
                 "Every legal action allows what it begins to be completed.",
-                f"The order of DISCARD and PAY is {', '.join(COLOURS)}.",
+                f"The order of DISCARD and PAY is {', '.join(COLORS)}.",
             ],
         ),
         RuleSection(
@@ -120,7 +120,7 @@ def rule_sections(config: CopenhagenConfig) -> list[RuleSection]:
 
 
 def _parts(components: Components, players: int) -> Iterator[str]:
-    yield f"Cards of each color: {components.cards[players - 2]}. Colors: {', '.join(COLOURS)}."
+    yield f"Cards of each color: {components.cards[players - 2]}. Colors: {', '.join(COLORS)}."
     hands = ", ".join(f"player {seat} {count}" for seat, count in enumerate(components.hands[:players]))
     yield f"Cards dealt: {hands}."
     yield f"The display has the slots 0 to {DISPLAY - 1} in a row, from left to right."
@@ -128,7 +128,7 @@ def _parts(components: Components, players: int) -> Iterator[str]:
     yield f"Tiles of each color: {', '.join(f'{count} of {size} cells' for size, count in copies)}."
     yield "Orientations of the tiles: upper row first, / between rows, B the brick, W a window, . nothing."
     drawn: dict[tuple[str, ...], list[str]] = {}
-    for colour, drawings in zip(COLOURS, components.drawings, strict=True):
+    for colour, drawings in zip(COLORS, components.drawings, strict=True):
         for size, drawing in zip(TILE_SIZES, drawings, strict=True):
             drawn.setdefault(drawing, []).append(f"{colour} {size}")
     for drawing, tiles in drawn.items():

@@ -11,7 +11,7 @@ from typing import Any
 from helsinki_env.drawing.lines import counts_text, pluralize, slots_text
 from helsinki_env.engine.positions import seen_hand
 from helsinki_env.games.copenhagen.actions import KIND_PLACE, encode
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, ROWS, TILE_SIZES, Components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLORS, COLUMNS, ROWS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
 from helsinki_env.games.copenhagen.render.view import read_table_view
@@ -60,17 +60,17 @@ def position_lines(game: CopenhagenGame, position: Mapping[str, Any], viewer: in
     phase = f" (player {p['to_move']} acted last)" if p["done"] else f" (phase {p['phase']})"
     lines.append(f"{table.decision.who} {table.decision.headline}{detail}{phase}.")
     lines += [_pending(key, value) for key, value in p["pending"].items()]
-    end, discards = "" if p["end_card"] else "out", counts_text(COLOURS, p["discard_pile"])
+    end, discards = "" if p["end_card"] else "out", counts_text(COLORS, p["discard_pile"])
     lines += [
         "",
-        f"Display by slot: {slots_text(COLOURS, p['display'])}",
+        f"Display by slot: {slots_text(COLORS, p['display'])}",
         f"Draw pile: {p['draw_pile']}, with{end} the End of Game card. Discard pile: {discards}",
     ]
     if "reshuffled" in p:
-        lines.append(f"Colored cards in the draw pile: {counts_text(COLOURS, p['reshuffled'])}")
+        lines.append(f"Colored cards in the draw pile: {counts_text(COLORS, p['reshuffled'])}")
     lines += [
         f"Tiles left of {', '.join(map(str, TILE_SIZES))} cells: "
-        + "; ".join(f"{colour} {' '.join(map(str, p['tile_supply'][colour]))}" for colour in COLOURS),
+        + "; ".join(f"{colour} {' '.join(map(str, p['tile_supply'][colour]))}" for colour in COLORS),
         f"White tiles left: {p['white_tiles']}",
         "",
         *_LEGEND,
@@ -87,11 +87,11 @@ def _pending(key: str, value: Any) -> str:
     elif key == "tile":
         value = f"{value['colour']} {value['size']}"
     elif key in ("recolour", "last_discard"):
-        value = COLOURS[value]
+        value = COLORS[value]
     elif key == "place":
         value = action_to_string(encode(KIND_PLACE, value))
     elif key == "paid":
-        value = counts_text(COLOURS, value)
+        value = counts_text(COLORS, value)
     return PENDING[key].format(value)
 
 
@@ -107,10 +107,10 @@ def _seat_lines(p: Mapping[str, Any], components: Components, number: int, viewe
     if denied:
         lines.append(f"  Abilities denied: {abilities_text(denied)}")
     if number == viewer:
-        lines.append(f"  Hand of {size}: {counts_text(COLOURS, seat['hand'])}")
-        lines.append(f"  Of these, the others know: {counts_text(COLOURS, known)}")
+        lines.append(f"  Hand of {size}: {counts_text(COLORS, seat['hand'])}")
+        lines.append(f"  Of these, the others know: {counts_text(COLORS, known)}")
     else:
-        lines.append(f"  Hand of {size}; known cards: {counts_text(COLOURS, known)}")
+        lines.append(f"  Hand of {size}; known cards: {counts_text(COLORS, known)}")
     built = [
         f"{tile['colour']} {tile['size']}: {cells_text(tile['cells'])} brick {cell_name(tile['brick'])}"
         for tile in seat["tiles"]
@@ -143,11 +143,11 @@ def describe_events(
     `before` and `after` are copies of the position as seen by `viewer`. `before` is None for the deal.
     """
     if before is None:
-        yield f"The display by slot: {slots_text(COLOURS, after['display'])}.", False
+        yield f"The display by slot: {slots_text(COLORS, after['display'])}.", False
         yield f"The draw pile has {pluralize(after['draw_pile'], 'card')}.", False
         for number, seat in enumerate(after["seats"]):
             yield f"Player {number} holds {pluralize(seen_hand(seat)[0], 'card')}.", False
-        yield f"Your hand: {counts_text(COLOURS, after['seats'][viewer]['hand'])}.", True
+        yield f"Your hand: {counts_text(COLORS, after['seats'][viewer]['hand'])}.", True
         return
     for number, (then, now) in enumerate(zip(before["seats"], after["seats"], strict=True)):
         for sentence in _seat_events(f"Player {number}", then, now):
@@ -174,13 +174,13 @@ def _table_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterat
     pairs = zip(before["discard_pile"], after["discard_pile"], strict=True)
     discarded = [max(0, now - then) for then, now in pairs]
     if any(discarded):
-        yield f"To the discard pile: {counts_text(COLOURS, discarded)}."
+        yield f"To the discard pile: {counts_text(COLORS, discarded)}."
     if after["pending"].get("rewards", 0) > before["pending"].get("rewards", 0):
         yield f"Rewards pending: {after['pending']['rewards']}."
     if after["draw_pile"] > before["draw_pile"] or ("reshuffled" in after and "reshuffled" not in before):
         yield "The discard pile is shuffled into a new draw pile, with the End of Game card."
     if after["display"] != before["display"]:
-        yield f"The display by slot: {slots_text(COLOURS, after['display'])}."
+        yield f"The display by slot: {slots_text(COLORS, after['display'])}."
     if after["draw_pile"] != before["draw_pile"]:
         yield f"The draw pile has {pluralize(after['draw_pile'], 'card')}."
     if before["end_card"] and not after["end_card"]:

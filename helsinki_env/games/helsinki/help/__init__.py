@@ -22,7 +22,7 @@ from helsinki_env.games.helsinki.build import (
     last_tile,
 )
 from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_actions, wild_cells
-from helsinki_env.games.helsinki.components import COLOURS, ROOFS, Components
+from helsinki_env.games.helsinki.components import COLORS, ROOFS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.help import lesson
 from helsinki_env.games.helsinki.help.scoring import WEIGHTS, effects, fact_words, facts, said, score_sheet
@@ -38,7 +38,7 @@ def card_text(components: Components, card: int) -> str:
     """Return a description of a card."""
     if card == components.wild_type:
         return "A wild card pays as a card of any color; it starts no pavilion."
-    color, roofs = COLOURS[components.card_color(card)], components.card_roofs(card)
+    color, roofs = COLORS[components.card_color(card)], components.card_roofs(card)
     extra = components.card_superstructures(card)
     tile = f"a {color} tile of {roofs} roofs"
     if extra:
@@ -63,7 +63,7 @@ def help_text(game: HelsinkiGame, viewer: int | None, spot: str) -> str:
     if name == "action" and values:
         return action_sentence(c, values[0]) + _status(game, viewer, values[0])
     if name == "kind" and values:
-        color, roofs = COLOURS[values[0] // len(ROOFS)], ROOFS[values[0] % len(ROOFS)]
+        color, roofs = COLORS[values[0] // len(ROOFS)], ROOFS[values[0] % len(ROOFS)]
         left = pluralize(int(g.supply[values[0]]), "tile")
         return f"The common supply has {left} of {color} with {roofs} roofs."
     if name == "cell" and len(values) == 2:
@@ -105,7 +105,7 @@ def _cell(game: HelsinkiGame, seat: int, cell: int) -> str:
     for tile in range(int(g.tile_count[seat])):
         piece = g.tile_piece[seat, tile]
         if int(tile_cells(t, int(piece), g.tile_cell[seat, tile])) >> cell & 1:
-            color = COLOURS[int(piece) // 32]
+            color = COLORS[int(piece) // 32]
             return f"A {color} pavilion: another {color} tile that touches it draws a bonus card."
     for number, coat in enumerate(c.coats):
         if coat == cell and int(g.coats[seat]) >> number & 1:
@@ -132,7 +132,7 @@ def task(game: HelsinkiGame) -> str:
     c, g = game.config.component_set, game.state
     phase = str(game.phase)
     if phase == "PAY":
-        color = COLOURS[c.card_color(int(g.card))]
+        color = COLORS[c.card_color(int(g.card))]
         if g.substitute:
             return f"Pay one card that is neither {color} nor wild."
         return f"Pay {pluralize(int(g.to_pay), 'more card')} for the pavilion: {color} or wild."
@@ -216,7 +216,7 @@ def _card(game: HelsinkiGame, card: int) -> str:
     if phase == "MAIN":
         return _build(game, card)
     if phase == "PAY":
-        color = COLOURS[c.card_color(int(g.card))]
+        color = COLORS[c.card_color(int(g.card))]
         wild = card == c.wild_type
         if g.substitute:
             return task(game)
@@ -238,7 +238,7 @@ def _build(game: HelsinkiGame, card: int) -> str:
     c, t, g = game.config.component_set, game.config.tables[0], game.state
     if card == c.wild_type:
         return "A wild card starts no pavilion: it only pays for one."
-    color, roofs, number = COLOURS[c.card_color(card)], c.card_roofs(card), c.card_number(card)
+    color, roofs, number = COLORS[c.card_color(card)], c.card_roofs(card), c.card_number(card)
     kind = np.int64(t.kind[card])
     if g.supply[kind] == 0:
         return f"No {color} tile with {roofs} roofs is left in the supply."

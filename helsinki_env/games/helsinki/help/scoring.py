@@ -6,7 +6,7 @@ from typing import Any
 
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.components import COLOURS
+from helsinki_env.games.helsinki.components import COLORS
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.render.view import card_name
 
@@ -141,7 +141,7 @@ def facts(game: HelsinkiGame, seat: int) -> dict[str, int]:
     built, hand = int(g.built[seat]), g.hand[seat]
     full = [built & line == line for line in LINES]
     open_lines = [(line & built).bit_count() for line, done in zip(LINES, full, strict=True) if not done]
-    own = [0] * len(COLOURS)
+    own = [0] * len(COLORS)
     for card in range(len(hand)):
         if hand[card] and card != c.wild_type:
             own[c.card_color(card)] += int(hand[card])

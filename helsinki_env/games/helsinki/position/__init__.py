@@ -57,7 +57,7 @@ from helsinki_env.engine.positions import (
     read_tile_supply,
     record_to_namespace,
 )
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, ROOFS, Components
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.game import ENV_VERSION, HelsinkiGame, apply_setup
 from helsinki_env.games.helsinki.position.checks import CARRIED_OUT, MOVES, check_position
@@ -114,7 +114,7 @@ def to_dict(game: HelsinkiGame, seat: int | None = None) -> dict[str, Any]:
         "draw_pile": p.pile[: p.pile_size][::-1],
         "discard_pile": p.discard[:types],
         "display": RECORD["display"].to_json(p),
-        "tile_supply": {colour: p.supply[4 * i : 4 * i + 4] for i, colour in enumerate(COLOURS)},
+        "tile_supply": {colour: p.supply[4 * i : 4 * i + 4] for i, colour in enumerate(COLORS)},
         "wild_tiles": p.wild_supply,
         "superstructures": p.superstructure_supply,
         "bonus_cards": [value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1],
@@ -149,7 +149,7 @@ def _seat(game: HelsinkiGame, p: SimpleNamespace, seat: int) -> dict[str, Any]:
 
 def _pavilion(game: HelsinkiGame, piece: int, corner: int) -> dict[str, Any]:
     cells = int(game.config.tables[0]["roofs_mask"][piece]) << corner
-    return {"colour": COLOURS[piece // 32], "roofs": ROOFS[piece // 8 % 4], "cells": cell_list(cells)}
+    return {"colour": COLORS[piece // 32], "roofs": ROOFS[piece // 8 % 4], "cells": cell_list(cells)}
 
 
 def _pending(p: SimpleNamespace, types: int, players: int) -> dict[str, Any]:
@@ -259,7 +259,7 @@ def _read_cards(p: SimpleNamespace, bounds: Bounds, data: Mapping[str, Node]) ->
 
 
 def _read_supplies(p: SimpleNamespace, components: Components, bounds: Bounds, data: Mapping[str, Node]) -> None:
-    p.supply = read_tile_supply(data["tile_supply"], COLOURS, "tile counts by roofs", components.tile_copies)
+    p.supply = read_tile_supply(data["tile_supply"], COLORS, "tile counts by roofs", components.tile_copies)
     for name in ("wild_supply", "superstructure_supply"):
         setattr(p, name, RECORD[name].from_json(data[RECORD[name].public_name], bounds))
     for card in data["bonus_cards"].entries("bonus cards"):
@@ -320,7 +320,7 @@ def _pieces(components: Components) -> dict[tuple[int, int], int]:
 
 def _read_pavilion(p: SimpleNamespace, components: Components, seat: int, pavilion: Node) -> None:
     data = exact_mapping(pavilion, ("colour", "roofs", "cells"))
-    colour = COLOURS.index(data["colour"].choice(COLOURS))
+    colour = COLORS.index(data["colour"].choice(COLORS))
     roofs = bounded_integer(data["roofs"], "roofs", ROOFS[0], ROOFS[-1])
     cells = free_cells(data["cells"], p.built[seat], _CELLS)
     corner = bounding_corner(cells, 7)

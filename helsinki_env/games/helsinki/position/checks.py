@@ -19,7 +19,7 @@ import numpy as np
 from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, or_none, record_to_namespace
 from helsinki_env.games.helsinki.build import coats_to_place
 from helsinki_env.games.helsinki.coats import usable_actions
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame, Phase
 from helsinki_env.games.helsinki.state import PHASES, TILES, UNSEEN
 
@@ -94,7 +94,7 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
         for piece in pieces[:count]:
             laid[piece // 8] += 1
     for kind, left in enumerate(p.supply):
-        key = f"tile_supply.{COLOURS[kind // 4]}[{kind % 4}]"
+        key = f"tile_supply.{COLORS[kind // 4]}[{kind % 4}]"
         check_supply(key, left, laid[kind], components.tile_copies[kind % 4])
     for key, left, on_boards, box in (
         ("wild_tiles", p.wild_supply, p.wild, components.wild_tiles),
@@ -312,7 +312,7 @@ def _check_build(game: HelsinkiGame, p: SimpleNamespace) -> None:
         fail("pending.substitute", True, "no card paid before the substitute")
     colour, roofs = components.card_color(p.card), components.card_roofs(p.card)
     if p.supply[4 * colour + roofs - 2] == 0:
-        fail("pending.card", p.card, f"a card whose tile ({COLOURS[colour]}, {roofs} roofs) is in the supply")
+        fail("pending.card", p.card, f"a card whose tile ({COLORS[colour]}, {roofs} roofs) is in the supply")
     due = components.card_number(p.card) - 1
     fewer = _strength(components, "one_card_fewer")
     if len(paid) + p.to_pay not in (due, max(0, due - fewer * _has_used(p, p.seat, "one_card_fewer"))):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from helsinki_env.drawing import pieces
 from helsinki_env.drawing.canvas import BOLD, MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Canvas, Picture, sea, text_width
 from helsinki_env.drawing.raster import rgb_array
-from helsinki_env.games.helsinki.components import COLOURS
+from helsinki_env.games.helsinki.components import COLORS
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.render import action_board, common, parts, seat, senate
 from helsinki_env.games.helsinki.render.ansi import ansi
@@ -51,7 +51,7 @@ def _describe(table: TableView) -> str:
     now = "the game is over" if table.done else f"phase {table.phase}, player {table.to_move} to move"
     lines = [f"{table.players} players, round {table.round}, {now}."]
     for one in table.seats:
-        tiles = ", ".join(f"{COLOURS[p.colour]} {p.roofs}" for p in one.pavilions) or "no pavilion"
+        tiles = ", ".join(f"{COLORS[p.colour]} {p.roofs}" for p in one.pavilions) or "no pavilion"
         lines.append(f"Player {one.seat}: {one.score} points; {tiles}.")
     return " ".join(lines)
 

@@ -18,7 +18,7 @@ from helsinki_env.drawing.lines import (
     wrap,
 )
 from helsinki_env.games.helsinki.action_words import action_label, cost_text
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS
 from helsinki_env.games.helsinki.render.view import (
     BOARD_SIZE,
     SeatView,
@@ -45,7 +45,7 @@ def _card(line: TextLine, kind: int | None, components: Components, width: int =
     if colour < 0:
         return line.add("wild".center(width), "#222222", palette.WILD.light)
     shape = components.tiles[colour][components.card_roofs(kind) - 2]
-    text = f"{COLOURS[colour][0].upper()}{components.card_number(kind)} {shape}"
+    text = f"{COLORS[colour][0].upper()}{components.card_number(kind)} {shape}"
     text += "^" * components.card_superstructures(kind)
     return line.add(text.center(width), INK_ON[colour], palette.PAVILIONS[colour].base, True)
 
@@ -92,7 +92,7 @@ def _senate(table: TableView, components: Components) -> list[TextLine]:
 def _supply(table: TableView, components: Components) -> list[TextLine]:
     lines = [TextLine().add("Supply by roofs   2 3 4 5    discarded", bold=True)]
     for colour, (name, counts, gone) in enumerate(
-        zip(COLOURS, table.tile_supply, discard_by_color(table, components), strict=False)
+        zip(COLORS, table.tile_supply, discard_by_color(table, components), strict=False)
     ):
         line = TextLine().add(f" {name:8}", INK_ON[colour], palette.PAVILIONS[colour].base, True)
         lines.append(line.add(" " * 9 + " ".join(str(n) for n in counts) + f"    {gone:6}"))
@@ -165,7 +165,7 @@ def _cell(
     roof = "^" if cell in seat.superstructures else " "
     if cell in colour_of:
         colour = colour_of[cell]
-        line.add(f" {COLOURS[colour][0].upper()}{roof}", INK_ON[colour], ground, True)
+        line.add(f" {COLORS[colour][0].upper()}{roof}", INK_ON[colour], ground, True)
     elif cell in seat.wild:
         line.add(f" w{roof}", "#222222", ground, True)
     elif cell == components.statue:

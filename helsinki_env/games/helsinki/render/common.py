@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import BOLD, Box, Canvas
-from helsinki_env.games.helsinki.components import COLOURS, ROOFS
+from helsinki_env.games.helsinki.components import COLORS, ROOFS
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.view import card_name
 
@@ -19,7 +19,7 @@ def _tiles(
     canvas: Canvas, table: TableView, components: Components, x: float, y: float, width: float, row_h: float
 ) -> None:
     step = width / len(ROOFS)
-    for colour, name in enumerate(COLOURS):
+    for colour, name in enumerate(COLORS):
         top = y + colour * row_h
         if colour % 2 == 0:
             canvas.rect(x - 6, top, width + 12, row_h, r=6, fill=palette.PAVING, fill_opacity=0.45)

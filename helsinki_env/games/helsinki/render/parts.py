@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from helsinki_env.drawing import palette
 from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, reused, transform
 from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell, fit_grid, outline_path, square
-from helsinki_env.games.helsinki.components import COLOURS
+from helsinki_env.games.helsinki.components import COLORS
 from helsinki_env.games.helsinki.render.view import card_name
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def card(canvas: Canvas, components: Components, kind: int, x: float, y: float, 
             _wild_card(canvas, x, y, width)
             return
         tone = palette.PAVILIONS[colour]
-        ink = tone.line if COLOURS[colour] == "yellow" else "#fff"
+        ink = tone.line if COLORS[colour] == "yellow" else "#fff"
         canvas.rect(x, y, width, height, r=r, fill=tone.base, stroke=tone.line, stroke_width=0.9)
         canvas.rect(x + rim, y + band, width - 2 * rim, height - band - rim, r=0.05 * width, fill=palette.CARD)
         size = 0.28 * width
@@ -162,7 +162,7 @@ def card(canvas: Canvas, components: Components, kind: int, x: float, y: float, 
             superstructure_mark(canvas, x + width - (0.18 + step * i) * width, y + 0.5 * band, 0.23 * width)
         box = (x + 1.6 * rim, y + band + 0.6 * rim, width - 3.2 * rim, height - band - 2.2 * rim)
         shape(canvas, components, colour, components.card_roofs(kind), box, 0.23 * width)
-        letter = COLOURS[colour][0].upper()
+        letter = COLORS[colour][0].upper()
         canvas.text(
             x + 0.13 * width, y + height - 0.12 * width, letter, max(8.5, 0.15 * width), fill=tone.dark, weight=2.6
         )

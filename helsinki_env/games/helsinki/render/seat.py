@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, reused
 from helsinki_env.drawing.lines import pluralize
-from helsinki_env.games.helsinki.components import COLOURS
+from helsinki_env.games.helsinki.components import COLORS
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.senate import frame, plate
 from helsinki_env.games.helsinki.render.view import BOARD_SIZE
@@ -170,7 +170,7 @@ def board(
             px, py = ix + (column + 0.5) * cell, iy + (row + 0.5) * cell
             pieces.player_coat(canvas, px, py, 0.66 * cell, seat.seat, data_part="coat")
         for pavilion in seat.pavilions:
-            with canvas.group(f"{COLOURS[pavilion.colour]} {pavilion.roofs}", data_part="pavilion"):
+            with canvas.group(f"{COLORS[pavilion.colour]} {pavilion.roofs}", data_part="pavilion"):
                 parts.tile(canvas, pavilion.colour, tuple(divmod(c, BOARD_SIZE) for c in pavilion.cells), ix, iy, cell)
         if seat.seat == table.to_move and table.phase == "ROOF" and table.lifted is None and seat.pavilions:
             newest = [divmod(c, BOARD_SIZE) for c in seat.pavilions[-1].cells]

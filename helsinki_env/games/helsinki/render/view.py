@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.drawing.pieces import BaseTableView
 from helsinki_env.engine.positions import cell_list, or_none, record_to_namespace
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, ROOFS
 from helsinki_env.games.helsinki.state import PHASES
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _seat(p: SimpleNamespace, t: Any, number: int, viewer: int | None, component
 def card_name(kind: int, components: Components) -> str:
     """Return the name of a card type, such as ``wild card`` or ``blue 3``."""
     colour = components.card_color(kind)
-    return "wild card" if colour < 0 else f"{COLOURS[colour]} {components.card_number(kind)}"
+    return "wild card" if colour < 0 else f"{COLORS[colour]} {components.card_number(kind)}"
 
 
 def _decision(p: SimpleNamespace, phase: str, side: int | None, limit: int) -> tuple[str, str]:
@@ -198,7 +198,7 @@ def read_table_view(game: HelsinkiGame, viewer: int | None = None) -> TableView:
         dry_roads=bool(p.dry_roads),
         covered=frozenset(cell_list(p.covered)),
         discard=tuple(p.discard[: components.types]),
-        tile_supply=tuple(tuple(p.supply[sizes * i : sizes * (i + 1)]) for i in range(len(COLOURS))),
+        tile_supply=tuple(tuple(p.supply[sizes * i : sizes * (i + 1)]) for i in range(len(COLORS))),
         wild_tiles=p.wild_supply,
         superstructures=p.superstructure_supply,
         bonus_cards=tuple(value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1),
@@ -220,7 +220,7 @@ def action_index(name: str) -> int:
 
 def discard_by_color(table: TableView, components: Components) -> tuple[int, ...]:
     """Return the number of cards in the discard pile by color, with the wild cards last."""
-    counts = [0] * (len(COLOURS) + 1)
+    counts = [0] * (len(COLORS) + 1)
     for kind, amount in enumerate(table.discard):
         counts[components.card_color(kind)] += amount  # the color of the wild card is -1, which indexes the last entry
     return tuple(counts)

@@ -12,7 +12,7 @@ from helsinki_env.engine.component_reader import orientations
 from helsinki_env.engine.spec import RuleSection
 from helsinki_env.games.helsinki.action_words import action_effect, action_sentence, cost_text, label_of
 from helsinki_env.games.helsinki.actions import SIDES
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, ROOFS, Components
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.text.position_text import cell_name, cells_text, describe_events, position_lines
 
@@ -159,8 +159,8 @@ def _cards(components: Components, players: int) -> Iterator[str]:
     yield "A card is written as color number/roofs+superstructures. It builds a tile of its color and number of roofs."
     deck = components.deck(players)
     for index, variant in enumerate(components.variants):
-        counts = [deck[len(components.variants) * colour + index] for colour in range(len(COLOURS))]
-        copies = ", ".join(f"{colour} {count}" for colour, count in zip(COLOURS, counts, strict=True))
+        counts = [deck[len(components.variants) * colour + index] for colour in range(len(COLORS))]
+        copies = ", ".join(f"{colour} {count}" for colour, count in zip(COLORS, counts, strict=True))
         yield f"  {_face(variant)}: {copies}"
     yield f"  wild: {deck[components.wild_type]}. A wild card builds nothing and pays for any color."
     if players == 2:
@@ -180,7 +180,7 @@ def _supply(components: Components) -> Iterator[str]:
     yield f"Superstructures: {components.superstructures}. A roof carries at most 1."
     yield "Orientations of the tiles: rows from north to south, / between rows, X a roof, . nothing."
     drawn: dict[str, list[str]] = {}
-    for colour, names in zip(COLOURS, components.tiles, strict=True):
+    for colour, names in zip(COLORS, components.tiles, strict=True):
         for roofs, name in zip(ROOFS, names, strict=True):
             drawn.setdefault(name, []).append(f"{colour} {roofs}")
     for name, tiles in drawn.items():

@@ -11,7 +11,7 @@ from typing import Any
 from helsinki_env.drawing.lines import counts_text, pluralize, slots_text
 from helsinki_env.engine.positions import seen_hand
 from helsinki_env.games.helsinki.actions import SIDES
-from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLORS, ROOFS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.notation import card_names
 from helsinki_env.games.helsinki.render.view import BOARD_SIZE, read_table_view
@@ -81,7 +81,7 @@ def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int)
         f"Display by slot: {slots_text(card_names(components), p['display'])}",
         f"Draw pile: {p['draw_pile']}. Discard pile: {counts_text(card_names(components), p['discard_pile'])}",
         f"Tiles left of {', '.join(map(str, ROOFS))} roofs: "
-        + "; ".join(f"{colour} {' '.join(map(str, p['tile_supply'][colour]))}" for colour in COLOURS),
+        + "; ".join(f"{colour} {' '.join(map(str, p['tile_supply'][colour]))}" for colour in COLORS),
         f"Wild tiles left: {p['wild_tiles']}. Superstructures left: {p['superstructures']}.",
         f"Covered board actions: {_names(p['covered'])}",
     ]
