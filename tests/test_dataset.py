@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -421,6 +422,12 @@ def test_a_wrong_card_is_explained(fresh: Path, tmp_path: Path, change: Any, mes
 def test_an_unknown_shard_is_named(fresh: Path) -> None:
     with pytest.raises(DatasetError, match="shards: found 9, expected numbers from 0 to"):
         list(Dataset(fresh).records([9]))
+
+
+def test_the_command_prints_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--players", "random", "--games", "2", "--processes", "1", "--out", str(tmp_path / "data")]
+    assert main(["dataset", *words]) == 0
+    assert re.search(r": 2 games, \d+ transitions, 1 shard\n", capsys.readouterr().out)
 
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ import tempfile
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +182,7 @@ def test_the_notebook_only_calls_the_library(path: Path) -> None:
 def test_each_notebook_leads_to_the_next_one_in_the_readme() -> None:
     order = re.findall(r"(?m)^\d\. \[.*?\]\((.*?)\)", (FOLDER / "README.md").read_text(encoding="utf-8"))
     assert sorted(order) == [path.name for path in NOTEBOOKS]
-    for name, following in zip(order, order[1:], strict=False):
+    for name, following in pairwise(order):
         assert re.search(rf"Next notebook: \[.*\]\({following}\)", read(FOLDER / name).cells[-1].source), name
 
 

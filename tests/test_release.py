@@ -42,6 +42,21 @@ def test_the_citations_have_the_same_title() -> None:
     assert f"title = {{{title}}}" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_clones_of_the_checks_include_changes_and_untracked_files(tmp_path: Path) -> None:
+    (function,) = re.findall(r"(?ms)^clone\(\) \{.*?^\}", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    commit = "git add . && git -c user.name=a -c user.email=a@b commit --quiet --message=a"
+    commands = f"""
+mkdir checkout clones && cd checkout && git init --quiet
+echo first > tracked && echo ignored > .gitignore && {commit}
+echo second > tracked && echo third > 'not tracked' && echo fourth > ignored
+root=$PWD scratch=$PWD/../clones
+{function}
+clone it && ls && cat tracked
+"""
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["not tracked", "tracked", "second"], done.stderr
+
+
 def test_a_failing_command_fails_its_step(tmp_path: Path) -> None:
     """The step `version` fails in its first of three commands."""
     project = tmp_path / "project"
