@@ -1083,7 +1083,7 @@ def test_a_run_that_breaks_off_anywhere_goes_on_as_if_nothing_had_happened(
     monkeypatch.setattr(
         "helsinki_env.training.run._SAVE_INTERVAL", -1.0
     )  # after each update but the one that breaks off
-    parts = run_in_parts(preset, tmp_path, [2, 3, 7, 3, 5, 2, 3, 5, 3, 4])
+    parts = run_in_parts(preset, tmp_path, [2, 3, 8, 4, 4, 2, 3, 5, 3, 4])
     assert Counter(parts) == {
         "pretraining": 2,
         "self-play": 3,
