@@ -1203,7 +1203,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     ("words", "message"),
     [
         (["example", "--games", "3", "--dry-roads"], "--games, --dry-roads: found with the file example"),
-        (["exampel"], "arena: found 'exampel', expected the path of a .yaml file"),
+        (["exampel"], "CONFIG: found 'exampel', expected the path of a .yaml file"),
         (["--players", "random,random"], "tables[0].players: found ['random', 'random']"),
         (["--num-players", "5"], "--num-players: found 5"),
         (["--games", "0"], "games: found 0"),

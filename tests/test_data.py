@@ -178,7 +178,7 @@ TAKEN: dict[str, tuple[Callable[[Node], Any], list[Any], list[Any], str]] = {
         [0, 1.5, -(10**30)],
         "a whole number of at least 1",
     ),
-    "beyond 64 bits": (lambda entry: entry.integer(1), [], [2**63], f"a whole number from 1 to {2**63 - 1}"),
+    "beyond 64 bits": (lambda entry: entry.integer(1), [], [2**63], f"a whole number from 1 to {2**63 - 1:,}"),
     "number": (
         lambda entry: entry.number(0, 1),
         [0, 1, 0.5, np.float32(0.25)],

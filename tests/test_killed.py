@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from safetensors.numpy import load_file
@@ -92,7 +93,7 @@ def test_a_killed_command_is_resumed_with_the_same_result(
     name, *arguments = command.split()
     start = ["-m", "helsinki_env.cli.main"] if name == "helsinki" else [str(ROOT / "benchmarks" / name)]
     words = [sys.executable, *start, *arguments, "--out", "out"]  # in both runs, because files name the folder
-    settings = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(ROOT)}}
+    settings: dict[str, Any] = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(ROOT)}}
     out = tmp_path / "out"
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, **settings)
     whole = contents(out, results)
