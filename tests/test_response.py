@@ -69,9 +69,9 @@ def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: P
     assert description.value["standing"]["selected"]
     description.value["standing"]["selected"] = False
     write_state(state, arrays, description.value)
-    told: list[Report] = []
-    summary = Training(preset, tmp_path / "run", 5, resume=True).run(told.append)
-    assert [(one.progress.part, one.progress.done) for one in told] == [
+    reports: list[Report] = []
+    summary = Training(preset, tmp_path / "run", 5, resume=True).run(reports.append)
+    assert [(one.progress.part, one.progress.done) for one in reports] == [
         ("sequential halving", 0.5),
         ("sequential halving", 1.0),
         ("final evaluation", 0.0),
@@ -90,9 +90,9 @@ def test_a_stopped_run_uses_the_results_of_its_evaluations(
     evaluation = tiny.to_dict()["evaluation"] | {"times": 3, "games": 40}
     preset = Preset.from_dict(tiny.to_dict() | {"evaluation": evaluation}).best_response_to("greedy")
     monkeypatch.setattr(Training, "_time_is_up", lambda training: training.run_state.measured > 1)
-    told: list[Report] = []
-    assert not Training(preset, tmp_path / "run", 5).run(told.append)["finished"]
-    assert "sequential halving" not in {one.progress.part for one in told}
+    reports: list[Report] = []
+    assert not Training(preset, tmp_path / "run", 5).run(reports.append)["finished"]
+    assert "sequential halving" not in {one.progress.part for one in reports}
     curve = json.loads((tmp_path / "run" / "curve.json").read_text())
     shares = [entry["standings"][0]["share"] for entry in curve]
     assert shares[0] != shares[1]
