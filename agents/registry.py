@@ -31,7 +31,7 @@ from helsinki_env.utils.files import is_file
 from helsinki_env.utils.modules import import_if_exists
 
 __all__ = ["ENTRY_POINT_GROUP", "PlayerError", "check_code", "files_digest", "innermost_name", "is_code", "make_player",
-           "player_files", "player_names"]  # fmt: skip
+           "player_files", "player_names", "unknown_player"]  # fmt: skip
 
 ENTRY_POINT_GROUP = "helsinki.players"
 """The entry point group of packages that provide players."""
@@ -264,9 +264,14 @@ def _factory(name: str, argument: str) -> Callable[[str, Any], Any]:
         return partial(_make_from_module, name)
     if name == "human":
         raise PlayerError("player 'human': found a person, expected a player; people play only in helsinki play")
-    no_module = " and no such module in the current folder or among the installed packages" if argument else ""
-    raise PlayerError(
-        f"player {short_repr(name)}: found no such player{no_module}, expected {choices_text(player_names(), name)}"
+    missing = " and no module of this name in the current folder or the installed packages" if argument else ""
+    raise unknown_player(name, player_names(), missing)
+
+
+def unknown_player(name: str, known: Iterable[str], missing: str = "") -> PlayerError:
+    """Return the error for an unknown name of a player; `missing` says what else was not found."""
+    return PlayerError(
+        f"player {short_repr(name)}: found an unknown name{missing}, expected {choices_text(known, name)}"
     )
 
 

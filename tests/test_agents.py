@@ -152,9 +152,9 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("gredy", f"found no such player, expected one of {', '.join(NAMES)}; did you mean 'greedy'?"),
+        ("gredy", f"found an unknown name, expected one of {', '.join(NAMES)}; did you mean 'greedy'?"),
         ("", f"expected a name: {', '.join(NAMES)}"),
-        ("nosuch:Builder", "found no such player and no such module in the current folder or among the installed"),
+        ("nosuch:Builder", "found an unknown name and no module of this name in the current folder or the installed"),
         ("human", "found a person, expected a player; people play only in helsinki play"),
         ("greedy:3", "greedy takes no argument"),
         ("random:x", "random takes no argument"),

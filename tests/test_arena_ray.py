@@ -124,7 +124,7 @@ def test_on_a_cluster_that_is_there_ray_plays_again_what_was_killed(plan: Plan, 
 def test_a_player_that_goes_wrong_is_reported_with_its_chunk() -> None:
     plan = plan_from_dict({"tables": [{"players": ["nobody"], "games": 2}]})
     with pytest.raises(
-        ArenaError, match=r"work unit 00-00000-00000 .*PlayerError: player 'nobody': found no such player"
+        ArenaError, match=r"work unit 00-00000-00000 .*PlayerError: player 'nobody': found an unknown name"
     ):
         list(play_on_ray(plan, plan.chunks, processes=1))
 

@@ -218,7 +218,7 @@ def test_what_is_asked_wrongly_is_one_line_and_status_2(
         ("balance run --out FILE/x", "--out: found FILE/x"),
         ("balance report RUN --out FILE", "--out: found FILE"),
         ("bench --json FOLDER", "--json: found FOLDER"),
-        ("bench --players nobody", "player 'nobody': found no such player"),
+        ("bench --players nobody", "player 'nobody': found an unknown name"),
         ("rate RUN --out FILE", "--out: found FILE"),
         ("rate RUN --out FOREIGN", "--out: found other files in FOREIGN"),
         ("ladder --from-json docs/ladder.json --out FOREIGN/new.md", "--out: found FOREIGN/new.json there already"),
@@ -293,7 +293,7 @@ def test_wrong_options_are_explained(capsys: Output) -> None:
 
 def test_a_traceback_for_those_who_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HELSINKI_DEBUG", "1")
-    with pytest.raises(ValueError, match="no such player"):
+    with pytest.raises(ValueError, match="found an unknown name"):
         main(["simulate", "--players", "nobody"])
 
 

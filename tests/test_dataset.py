@@ -349,7 +349,7 @@ def test_a_finished_dataset_stays_and_a_removed_file_comes_back(fresh: Path, tmp
     ("words", "message"),
     [
         ("--players greedy,random --games 10 --seed 4 --shard-games 4 --openspiel", "command: found "),
-        ("--players nobody", "player 'nobody': found no such player"),
+        ("--players nobody", "player 'nobody': found an unknown name"),
         ("--evaluator greedy", "--evaluator: found greedy, expected one of net"),
         ("--games 0", "--games: found 0, expected"),
         ("--shard-games 0", "--shard-games: found 0, expected"),

@@ -510,7 +510,7 @@ def test_the_command_rates_and_verifies(
         assert main([*verify, str(changed(rated, tmp_path, a_program)), name, *options]) == 2
         assert message in capsys.readouterr().err  # as of a shell's variable that is not set
     assert main([*verify, str(rated), "nobody", *options]) == 2
-    assert capsys.readouterr().err.startswith("helsinki evaluate: player 'nobody': found no such player, expected")
+    assert capsys.readouterr().err.startswith("helsinki evaluate: player 'nobody': found an unknown name, expected")
     forged = changed(rated, tmp_path, other_games)
     assert main([*verify, str(forged), *options]) == 2
     shown = capsys.readouterr().err
@@ -723,7 +723,7 @@ def test_on_a_cluster_the_certificate_is_the_same(rated: Path, gauntlet: Gauntle
             ["run", "heuristic", "--write", str(ROOT / "README.md")],
             "expected the lines '<!-- written: tiny, rated -->'",
         ),
-        (["run", "nobody"], "player 'nobody': found no such player"),
+        (["run", "nobody"], "player 'nobody': found an unknown name"),
     ],
 )
 def test_what_is_asked_wrongly(

@@ -212,7 +212,7 @@ def test_players_that_go_wrong_are_named(answer: object, error: type[ValueError]
         ({"threads": 0}, "threads: found 0"),
         ({"batch": 0}, "batch: found 0"),
         ({"players": [len, "random"]}, "players: found <built-in function len>, expected names or objects with `name`"),
-        ({"players": ["random", "nobody"]}, "player 'nobody': found no such player"),
+        ({"players": ["random", "nobody"]}, "player 'nobody': found an unknown name"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, object], message: str) -> None:

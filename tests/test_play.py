@@ -274,7 +274,7 @@ def test_there_are_two_to_four_seats(players: str, tmp_path: Path, capsys: pytes
     ("words", "error"),
     [
         (["--port", "70000"], "--port: found 70000, expected 0 to 65535"),
-        (["--players", "humn,greedy"], "found no such player, expected one of human, random, "),
+        (["--players", "humn,greedy"], "found an unknown name, expected one of human, random, "),
         (["--players", "humn,greedy"], "; did you mean 'human'?"),
     ],
 )

@@ -137,7 +137,7 @@ def test_the_preset_in_the_box_begins_with_the_network_in_the_box() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--against", "nobody"], "opponents: player 'nobody': found no such player"),
+        (["--against", "nobody"], "opponents: player 'nobody': found an unknown name"),
         (["--against", "heuristic", "--preset", "gpu"], "against: found heuristic"),
         (["--against", "heuristic", "--num-players", "5"], "--num-players: found 5, expected 2, 3 or 4"),
         (["--num-players", "3"], "--num-players: found 3, expected it with --against"),

@@ -1645,7 +1645,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("covered: two_points\nmatchups: [{covered: [1, 2]}]", r"matchups\[0\]\.covered: found \[1, 2\]"),
         ("covered: [1]\npromotion: {covered: [0, 3]}", r"promotion\.covered: found \[0, 3\]"),
         ("rules: copenhagen\ncovered: [1]", r"covered: no such key"),
-        ("opponents: [gredy]", "opponents: player 'gredy': found no such player, .*; did you mean 'greedy'"),
+        ("opponents: [gredy]", "opponents: player 'gredy': found an unknown name, .*; did you mean 'greedy'"),
         ("opponents: 5", "opponents: player: found 5"),
         ("promotion: {deals: 3}", r"promotion\.deals: found 3"),
         ("promotion: {denied: 5}", r"promotion\.denied: found 5"),

@@ -160,7 +160,7 @@ def test_what_is_typed_needs_no_trust_and_names_that_are_none_are_told(capsys: p
     for wrong in ("heuristik", "mcc:200", "nothing_here:make"):
         assert main(arena(wrong)) == 2
         line = capsys.readouterr().err
-        assert "found no such player" in line, line
+        assert "found an unknown name" in line, line
         assert "trust" not in line
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from helsinki_env.cli.options import AS_PUBLISHED, GameVariant, read_list
 from helsinki_env.cli.precompile import groups_for, precompile_groups
-from helsinki_env.data import UserError, choices_text, short_repr
+from helsinki_env.data import UserError
 from helsinki_env.engine.spec import game_names, spec_by_name, spec_of
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.stopping import save_on_interrupt
@@ -143,13 +143,13 @@ def check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> list[str]
 
 def _table(names: list[str], config: Any, seed: int | None) -> GameTable:
     """Return the table given on the command line, after creating its players once to detect errors early."""
-    from helsinki_env.agents.registry import make_player, player_names
+    from helsinki_env.agents.registry import make_player, player_names, unknown_player
     from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 
     known = [HUMAN, *player_names()]
     for name in names:
         if ":" not in name and name not in known:
-            raise UserError(f"player {short_repr(name)}: found no such player, expected {choices_text(known, name)}")
+            raise unknown_player(name, known)
         if name != HUMAN:
             make_player(name, config)
     chairs = [SeatAssignment(name, f"Player {seat + 1}" if name == HUMAN else name) for seat, name in enumerate(names)]
