@@ -5,31 +5,39 @@
 #
 # Run this in the checkout, in an environment with the cuda extra and pytest (PYTHON selects an interpreter). Each part has its
 # own time limit and log, OUT/PART.log, written as results arrive; a part that fails or times out does not stop the others.
+# The part jax installs pgx and JAX in an environment of its own; it fails without a network, and the exit status ignores it.
 # DEVICE=cpu runs small versions of the same parts on the CPU, which tests the script itself.
 set -uo pipefail
 
-[ $# -ge 1 ] || { sed -n '2,8p' "$0" | cut -c3-; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,9p' "$0" | cut -c3-; exit 2; }
 out=$1
 shift
-parts=${*:-machine equal speed training profile memcheck learning}
+parts=${*:-machine equal speed training learning profile memcheck jax}
 python=${PYTHON:-python}
 device=${DEVICE:-cuda}
 helsinki="$python -m helsinki_env.cli.main"
 if [ "$device" = cuda ]; then
-  batches=1024,4096,16384,65536,262144 seconds=2 rounds=20 games=
+  batches=1024,4096,16384,65536,262144 seconds=2 rounds=20 games= jax='jax[cuda12]'
 else
-  batches=64,256 seconds=0.2 rounds=1 games="--games 64"
+  batches=64,256 seconds=0.2 rounds=1 games="--games 64" jax=jax
 fi
 mkdir -p "$out" || exit 2
 failed=0
+all=720 # seconds for all parts
 
 # measure PART SECONDS COMMAND: send Ctrl-C when time is up, so that commands that save their work on Ctrl-C do so.
 measure() {
   local part=$1 limit=$2 begin=$SECONDS code
   shift 2
+  [ "$limit" -le $((all - SECONDS)) ] || limit=$((all - SECONDS))
+  if [ "$limit" -lt 10 ]; then
+    echo "$part: not started, the time is used up"
+    failed=1
+    return
+  fi
   timeout --kill-after=15 --signal=INT "$limit" bash -c "$*" >"$out/$part.log" 2>&1
   code=$?
-  [ $code = 0 ] || [ "$part" = learning ] || failed=1
+  case $part in learning | jax) ;; *) [ $code = 0 ] || failed=1 ;; esac
   echo "$part: exit status $code after $((SECONDS - begin)) s"
 }
 
@@ -41,13 +49,18 @@ for part in $parts; do
     speed) measure speed 120 "for game in helsinki copenhagen; do
         $helsinki bench --device $device --game \$game --batches $batches --seconds $seconds --json '$out'/speed-\$game.json; done" ;;
     training) measure training 60 "$python benchmarks/training_speed.py --preset gpu --device $device --rounds $rounds $games" ;;
+    # learning curve of five minutes
+    learning) measure learning 300 "exec $helsinki train --preset gpu --device $device --out '$out/learning'" ;;
     # time of the kernels of one step, and the bottleneck of the slowest kernel
     profile) measure profile 60 "ncu --clock-control none --set basic --kernel-name 'regex:(step|mark|observe)_all' --launch-skip 9 --launch-count 3 \
         $helsinki bench --device $device --batches 65536 --seconds 0.1" ;;
     memcheck) measure memcheck 60 "compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 \
         $python -m pytest -q -W ignore -n 0 -m '' tests/test_cuda.py -k a_card_refuses" ;;
-    learning) measure learning 190 "exec $helsinki train --preset gpu --device $device --out '$out/learning'" ;;
-    *) echo "There is no part '$part'. Parts: machine equal speed training profile memcheck learning." >&2; exit 2 ;;
+    jax) measure jax 120 "set -e; $python -m venv '$out/jax'
+        '$out'/jax/bin/pip install --quiet -c docs/peers/requirements.txt pgx '$jax'
+        for game in go_9x9 chess shogi; do for batch in ${batches//,/ }; do
+          echo \$game \$batch; '$out'/jax/bin/python -P docs/peers/peer.py pgx \$game \$batch $seconds; done; done" ;;
+    *) echo "There is no part '$part'. Parts: machine equal speed training learning profile memcheck jax." >&2; exit 2 ;;
   esac
 done
 exit $failed

@@ -64,7 +64,7 @@ def main(game: str, file: Path) -> None:
                 env.memory.actions.copy_(env.memory.chosen)
             assert [env._backend.first_illegal() for env in envs] == [-1, -1]
             for env in envs:
-                env.step(env.memory.chosen)
+                env.step(env.memory.chosen) if state is None else env.play_random(1)
             endings += int(one.memory.ended.sum())
     assert differing(one, other) == []
     assert endings > 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import runpy
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,15 @@ from helsinki_env.cli.main import main
 from helsinki_env.cli.options import SectionPage
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.utils.terminal import plain_console
+from tests.test_layers import ROOT
 
 pytestmark = pytest.mark.skipif(not JIT, reason="says nothing")
+
+#: The program that measures one library. It runs without the package, so it loads our measurements by path.
+PEER = runpy.run_path(str(ROOT / "docs" / "peers" / "peer.py"))
+needs_openspiel = pytest.mark.skipif(
+    importlib.util.find_spec("pyspiel") is None, reason="the extra openspiel is not installed"
+)
 
 ENVIRONMENT = [
     "kernel: step + mask",
@@ -102,8 +111,22 @@ def test_games_in_tensors_are_measured(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(words) == 0
     result = json.loads(path.read_text())
     assert [row["batch"] for row in result["rows"]] == [2, 8]
-    assert all(row["with_choosing"] > 0 for row in result["rows"])
+    assert all(row["with_choosing"] > 0 and row["without_observations"] > 0 for row in result["rows"])
     assert "with choosing" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("library", "game", "games"),
+    [
+        ("ours", "helsinki", 4),
+        ("ours", "copenhagen", 1),
+        ("ours", "helsinki:Game", 1),
+        pytest.param("open_spiel", "connect_four", 1, marks=needs_openspiel),
+    ],
+)
+def test_other_libraries_are_measured_in_the_same_way(library: str, game: str, games: int) -> None:
+    alone, with_choosing = PEER[library](game, games)(0.01)
+    assert 0 < with_choosing < alone
 
 
 def test_a_device_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -206,5 +206,10 @@ def test_the_script_for_a_card_runs_on_a_processor(tmp_path: Path) -> None:
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + (tmp_path / "training.log").read_text()
     assert "steps per second" in (tmp_path / "training.log").read_text()
+    wrong = subprocess.run(
+        [*command[:3], "speeds"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith("There is no part 'speeds'. Parts: machine")
     for game in ("helsinki", "copenhagen"):
         assert [row["batch"] for row in json.loads((tmp_path / f"speed-{game}.json").read_text())["rows"]] == [64, 256]

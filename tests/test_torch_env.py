@@ -72,6 +72,26 @@ def test_the_same_games_as_the_other_batches(name: str) -> None:
     assert int(env.illegal_actions) == 0
 
 
+@pytest.mark.parametrize("name", [name for name in PLAYED if name != "wide"])
+def test_random_play_in_one_call_is_that_of_single_steps(name: str) -> None:
+    config, episodes = PLAYED[name]
+    many, single = (GameTorchEnv(GAMES, config, "cpu", episodes) for _ in range(2))
+    with pytest.raises(ValueError, match="no game is dealt yet"):
+        many.play_random(1)
+    for env in (many, single):
+        env.reset(seed=9)
+    for steps in (1, 7, STEPS):
+        result = many.play_random(steps)
+        for _ in range(steps):
+            expected = single.step(single.sample())
+        assert torch.equal(result[0]["observation"], expected[0]["observation"])
+        for part in vars(many.memory):
+            assert torch.equal(getattr(many.memory, part), getattr(single.memory, part)), part
+    for steps in (0, -1, 2.5, True, "3"):
+        with pytest.raises(ValueError, match=r"steps: found .*, expected a positive integer"):
+            many.play_random(steps)
+
+
 @pytest.mark.parametrize("config", [HelsinkiConfig(num_players=3), CopenhagenConfig()], ids=["helsinki", "copenhagen"])
 def test_an_illegal_decision_is_refused_or_counted(config: Any) -> None:
     checking, counting = (GameTorchEnv(3, config, "cpu", check=check) for check in (True, False))

@@ -41,10 +41,10 @@ def ours(game: str, games: int) -> Callable[[float], tuple[float, float]]:
     name, _, single = game.partition(":")
     package = import_module("helsinki_env")
     if games > 1:
-        return _measures().stepping(getattr(package, f"{name.capitalize()}VectorEnv")(games))
+        return _measures().prepare_steps(getattr(package, f"{name.capitalize()}VectorEnv")(games))
     env = import_module(f"helsinki_env.{name}_v0").raw_env()
     if not single:
-        return _measures().playing(env)
+        return _measures().prepare_aec_steps(env)
     env.reset(seed=0)
     first, rng = env.game, random.Random(0)
     played = first.clone()
@@ -71,7 +71,7 @@ def pettingzoo(game: str, games: int) -> Callable[[float], tuple[float, float]]:
     """Measure one game of PettingZoo without wrappers; `games` is 1."""
     name, _, size = game.partition(":")
     options = {"board_size": int(size)} if size else {}
-    return _measures().playing(import_module(f"pettingzoo.classic.{name}").raw_env(**options))
+    return _measures().prepare_aec_steps(import_module(f"pettingzoo.classic.{name}").raw_env(**options))
 
 
 def rlcard(game: str, games: int) -> Callable[[float], tuple[float, float]]:

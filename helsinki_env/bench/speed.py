@@ -254,11 +254,12 @@ _STEPS = 20
 
 
 class TensorRow(NamedTuple):
-    """Batch size and median actions per second, both of the environment alone and with action selection."""
+    """Batch size and median actions per second."""
 
     batch: int
-    per_second: float
-    with_choosing: float
+    per_second: float  # the environment alone, for given actions
+    with_choosing: float  # with sampling of random actions
+    without_observations: float  # the same without writing the observations, as in playouts
 
 
 def _tensor_row(config: Any, batch: int, device: str, seconds: float) -> TensorRow:
@@ -291,6 +292,7 @@ def _tensor_row(config: Any, batch: int, device: str, seconds: float) -> TensorR
         both_of_them()
     alone: list[float] = []
     both: list[float] = []
+    playing: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(alone) < 3:
         # Steps need new actions, so the time for steps alone is calculated as a difference.
@@ -303,7 +305,10 @@ def _tensor_row(config: Any, batch: int, device: str, seconds: float) -> TensorR
         total = now() - middle
         alone.append(batch * _STEPS / (total - (middle - begin)))
         both.append(batch * _STEPS / total)
-    return TensorRow(batch, statistics.median(alone), statistics.median(both))
+        begin = now()
+        env.play_random(_STEPS)
+        playing.append(batch * _STEPS / (now() - begin))
+    return TensorRow(batch, *map(statistics.median, (alone, both, playing)))
 
 
 def measure_tensors(

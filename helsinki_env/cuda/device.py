@@ -69,17 +69,20 @@ class CudaBackend:
 
     def observe(self) -> None:
         """Write the masks, observations and acting seats."""
-        self._memory.masks.zero_()
-        self._run(kernels.mark_all, 1, "tables", "states", "masks", "seats")
+        self._mark()
         self._run(kernels.observe_all, kernels.WARP, "tables", "states", "observations")
 
-    def step(self, reward: int) -> None:
-        """Apply `actions`, then write the masks, observations and acting seats."""
+    def _mark(self) -> None:
+        self._memory.masks.zero_()
+        self._run(kernels.mark_all, 1, "tables", "states", "masks", "seats")
+
+    def step(self, reward: int, observe: bool = True) -> None:
+        """Apply `actions`, then write the masks, acting seats and, if `observe` is true, the observations."""
         self._run(
             kernels.step_kernel, 1, "tables", "states", "runs", "setup", "drawn", "actions", reward, "masks", "reports",
             "rewards", "ended", "illegal",
         )  # fmt: skip
-        self.observe()
+        (self.observe if observe else self._mark)()
 
     def first_illegal(self) -> int:
         """Return the index of the first game whose action in `actions` is illegal, or -1. Synchronizes with the GPU."""

@@ -70,9 +70,26 @@ def observe_games(tables, states, masks, observations, seats):
 
 @kernel
 def step_all(
-    tables, states, runs, setup, drawn, actions, reward, masks, observations, seats, reports, rewards, ended, illegal
+    tables,
+    states,
+    runs,
+    setup,
+    drawn,
+    actions,
+    reward,
+    masks,
+    observations,
+    seats,
+    reports,
+    rewards,
+    ended,
+    illegal,
+    observing,
 ):
-    """Apply one action in every game and write all observations; count illegal actions in `illegal`, int64 (1,)."""
+    """Apply one action in every game and, if `observing` is true, write all observations.
+
+    Count illegal actions in `illegal`, int64 (1,).
+    """
     t = tables[0]
     for b in range(len(states)):
         g, report = states[b], reports[b]
@@ -82,7 +99,8 @@ def step_all(
             t, g, runs[b], setup[b % len(setup)], drawn[b % len(drawn)], actions[b], masks[b], reward, report
         )
         write_mask(t, g, masks[b])
-        observe(t, g, g.seat, observations[b])
+        if observing:
+            observe(t, g, g.seat, observations[b])
         seats[b] = g.seat
         rewards[b] = report.reward
         ended[b] = report.ended

@@ -23,7 +23,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import UserError, seed_to_uint64
+from helsinki_env.data import UserError, as_integer, seed_to_uint64, short_repr
 from helsinki_env.engine import playout
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
@@ -125,8 +125,11 @@ class Backend(Protocol):
     def observe(self) -> None:
         """Write the masks, observations and acting seats."""
 
-    def step(self, reward: int) -> None:
-        """Apply `actions`, then call `observe`; `reward` is the index of a reward type in `REWARDS`."""
+    def step(self, reward: int, observe: bool = True) -> None:
+        """Apply `actions`, then write the masks, acting seats and, if `observe` is true, the observations.
+
+        `reward` is the index of a reward type in `REWARDS`.
+        """
 
     def first_illegal(self) -> int:
         """Return the index of the first game whose action in `actions` is illegal, or -1."""
@@ -163,9 +166,9 @@ class CpuBackend:
         tables, states, *_ = self._games
         kernels.observe_games(tables, states, *self._looks)
 
-    def step(self, reward: int) -> None:
-        """Apply `actions`, then write the masks, observations and acting seats."""
-        kernels.step_all(*self._games, self._actions, reward, *self._looks, self._reports, *self._results)
+    def step(self, reward: int, observe: bool = True) -> None:
+        """Apply `actions`, then write the masks, acting seats and, if `observe` is true, the observations."""
+        kernels.step_all(*self._games, self._actions, reward, *self._looks, self._reports, *self._results, observe)
 
     def first_illegal(self) -> int:
         """Return the index of the first game whose action in `actions` is illegal, or -1."""
@@ -313,11 +316,35 @@ class GameTorchEnv:
         if self.check:
             self._check_legal()
         self._backend.step(self._reward)
-        return self._observation, memory.rewards, memory.ended, self._truncated, self._info
+        return self._result()
 
-    def _checked(self, actions: object) -> Tensor:
+    def play_random(self, steps: int) -> TensorStepResult:
+        """Take `steps` uniformly random actions in every game and return the result of the last step.
+
+        This is the same as calling ``step(sample())`` that often, but writes the observations only once.
+
+        Raises:
+            ValueError: if `steps` is not a positive integer or no game is dealt.
+        """
+        count, memory = as_integer(steps), self.memory
+        if count is None or count < 1:
+            raise ValueError(f"steps: found {short_repr(steps)}, expected a positive integer")
+        self._check_dealt()
+        for left in reversed(range(count)):
+            self._backend.sample()
+            memory.actions.copy_(memory.chosen, non_blocking=True)
+            self._backend.step(self._reward, observe=left == 0)
+        return self._result()
+
+    def _result(self) -> TensorStepResult:
+        return self._observation, self.memory.rewards, self.memory.ended, self._truncated, self._info
+
+    def _check_dealt(self) -> None:
         if not self._dealt:
             raise ValueError("no game is dealt yet: call reset() first")
+
+    def _checked(self, actions: object) -> Tensor:
+        self._check_dealt()
         if not isinstance(actions, Tensor):
             raise ValueError(f"actions: found {type(actions).__name__}, expected a tensor on {self.device}")
         whole = not actions.is_floating_point() and not actions.is_complex() and actions.dtype != torch.bool
@@ -354,8 +381,7 @@ class GameTorchEnv:
     def game(self, b: int) -> Any:
         """Return a copy of game `b` as an object to inspect, draw or save. Raise ValueError for an invalid index."""
         number = check_index(b, self.num_envs)
-        if not self._dealt:
-            raise ValueError("no game is dealt yet: call reset() first")
+        self._check_dealt()
         state = self.memory.states[number].cpu().numpy().view(self._dtypes["states"])[0]
         return self.game_spec.game._from_valid_state(self.game_spec.config_of(self.config, state), state)
 

@@ -49,11 +49,11 @@ def _measure_tensors(config: Any, batches: Sequence[int], device: str, seconds: 
 
     console = plain_console()
     table = Table(title=f"{game_text(config)} in tensors on {device}: uniformly random legal play; medians")
-    for name in ("games", "actions/s", "with choosing"):
+    for name in ("games", "actions/s", "with choosing", "without observations"):
         table.add_column(name, justify="right")
 
     def report(row: TensorRow) -> None:
-        table.add_row(f"{row.batch}", format_rate(row.per_second), format_rate(row.with_choosing))
+        table.add_row(f"{row.batch}", *map(format_rate, row[1:]))
 
     with console.status("measuring ..."):
         result = measure_tensors(config, batches, device, seconds, report)
