@@ -20,7 +20,14 @@ from helsinki_env.engine.determinization import ObservationError, determinize, d
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import config_from_dict, game_names, spec_by_name
 from helsinki_env.mini.game import ACTIONS, COMPONENTS, MINI, OBSERVATION, MiniComponents, MiniConfig
-from helsinki_env.mini.players import GreedyPlayer, PolicyGradient, QLearner, policy_of, sample_games
+from helsinki_env.mini.players import (
+    GreedyPlayer,
+    PolicyGradient,
+    QLearner,
+    policy_of,
+    sample_games,
+    search_response,
+)
 from helsinki_env.mini.solve import CFRPlus, best_response, exploitability, gains, values
 from helsinki_env.mini.study import MiniStudy, run_study, study_tables
 from helsinki_env.mini.tree import FloatArray, GameTree, build_tree
@@ -254,7 +261,46 @@ def test_learners_find_responses_and_approach_the_equilibrium(small: GameTree) -
     assert games.utility.mean(1) == pytest.approx(values(small, greedy), abs=0.1)
 
 
+def test_ppo_finds_more_than_the_policy_gradient_in_the_same_games(small: GameTree) -> None:
+    policies = [one.uniform() for one in small.players]
+    found = []
+    for epochs in (1, 4):
+        learner = PolicyGradient(small, 1, {1: policies[1]}, entropy_coef=0.01, update_epochs=epochs)
+        for _ in range(40):
+            learner.learn(1000)
+        found.append(values(small, learner.policies())[0] - values(small, policies)[0])
+    assert found[0] < found[1] < gains(small, policies)[0]
+
+
+def test_a_search_takes_the_best_action_if_all_seats_follow_their_policies(small: GameTree) -> None:
+    rng = np.random.default_rng(5)
+    policies = [one.normalized(rng.random(len(one.action)) ** 2) for one in small.players]
+    for seat, own in enumerate(small.players):
+        found = search_response(small, policies, seat, 3000, np.random.default_rng(1))
+        assert np.array_equal(found, search_response(small, policies, seat, 3000, np.random.default_rng(1)))
+        before, compared = values(small, policies)[seat], 0
+        assert values(small, [*policies[:seat], found, *policies[seat + 1 :]])[seat] - before > 0
+        for infoset in range(0, len(own.first), len(own.first) // 250):
+            sequences = np.flatnonzero(own.infoset == infoset)
+            worth = []
+            for sequence in sequences:  # the exact value of one action at this information set
+                policy = policies[seat].copy()
+                policy[sequences] = sequences == sequence
+                worth.append(values(small, [*policies[:seat], policy, *policies[seat + 1 :]])[seat])
+            best, *others = sorted(worth, reverse=True)
+            if others and best - others[0] > 2e-4:  # rare information sets change the value little
+                assert found[sequences].tolist() == [value == best for value in worth]
+                compared += 1
+        assert compared > 5
+
+
 # -- the study
+
+
+@pytest.fixture
+def fast_players(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Studies without search players, which take half a minute with three players."""
+    monkeypatch.setattr("helsinki_env.mini.study.PLAYERS", ("random", "greedy"))
 
 
 def test_the_documented_figures_come_from_the_command() -> None:
@@ -271,6 +317,7 @@ def test_the_documented_figures_come_from_the_command() -> None:
         assert found["exploitability"] == pytest.approx(exploitability(tree, policies), abs=1e-6)
 
 
+@pytest.mark.usefixtures("fast_players")
 def test_an_interrupted_study_resumes_and_gives_the_same_bytes(tmp_path: Path) -> None:
     quick, whole, parts = MiniStudy(("small",), (3,), iterations=16), tmp_path / "whole", tmp_path / "parts"
     run_study(quick, whole, "command")
@@ -291,6 +338,7 @@ def test_an_interrupted_study_resumes_and_gives_the_same_bytes(tmp_path: Path) -
     assert (parts / "mini.json").read_bytes() == (whole / "mini.json").read_bytes()
 
 
+@pytest.mark.usefixtures("fast_players")
 def test_units_of_other_code_are_not_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quick, saved = MiniStudy(("small",), (3,), iterations=4), list[int]()
     run_study(quick, tmp_path, "command")
@@ -300,6 +348,7 @@ def test_units_of_other_code_are_not_resumed(tmp_path: Path, monkeypatch: pytest
     assert saved == [len(quick.units()), 0]
 
 
+@pytest.mark.usefixtures("fast_players")
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.md"
     page.write_text("# A page\n\n<!-- written: exact -->\n<!-- end: exact -->\n", encoding="utf-8")

@@ -87,9 +87,9 @@ def test_random_play_in_one_call_is_that_of_single_steps(name: str) -> None:
         assert torch.equal(result[0]["observation"], expected[0]["observation"])
         for part in vars(many.memory):
             assert torch.equal(getattr(many.memory, part), getattr(single.memory, part)), part
-    for steps in (0, -1, 2.5, True, "3"):
+    for wrong in (0, -1, 2.5, True, "3"):
         with pytest.raises(ValueError, match=r"steps: found .*, expected a positive integer"):
-            many.play_random(steps)
+            many.play_random(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("config", [HelsinkiConfig(num_players=3), CopenhagenConfig()], ids=["helsinki", "copenhagen"])

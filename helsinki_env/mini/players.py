@@ -11,10 +11,10 @@ from helsinki_env.engine import loops
 from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.playout import random_keys
 from helsinki_env.mini.game import MiniConfig
-from helsinki_env.mini.solve import best_actions, history_probabilities
+from helsinki_env.mini.solve import best_actions, history_probabilities, reach_probabilities
 from helsinki_env.mini.tree import FloatArray, GameTree, IntArray
 
-__all__ = ["Games", "GreedyPlayer", "PolicyGradient", "QLearner", "policy_of", "sample_games"]
+__all__ = ["Games", "GreedyPlayer", "PolicyGradient", "QLearner", "policy_of", "sample_games", "search_response"]
 
 
 class GreedyPlayer:
@@ -99,6 +99,45 @@ def sample_games(tree: GameTree, policies: Sequence[FloatArray], count: int, rng
     return Games(tree, np.searchsorted(total, rng.random(count) * total[-1], side="right"))
 
 
+def search_response(
+    tree: GameTree, policies: Sequence[FloatArray], seat: int, simulations: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return the policy of a search player that knows the policies of all seats, float64 (S,).
+
+    At each information set, it simulates every legal action and takes the one with the highest mean reward. A
+    simulation samples a game that leads there, and all seats continue it with their policies.
+
+    Args:
+        tree: the game tree.
+        policies: policies of all players; the search replaces that of its own seat.
+        seat: seat of the search player.
+        simulations: number of simulations of each action.
+        rng: random generator.
+    """
+    own, policy = tree.players[seat], policies[seat]
+    weight = tree.chance.copy()  # of each terminal history after a sequence, given that this seat plays the sequence
+    for other, player in enumerate(tree.players):
+        if other != seat:
+            weight *= reach_probabilities(player, policies[other])[tree.terminal[other]]
+    found, sequence, history = [], tree.terminal[seat], np.arange(len(weight))
+    while (part := sequence > 0).any():
+        sequence, history, weight = sequence[part], history[part], weight[part]
+        found.append((sequence, history, weight))
+        weight, sequence = weight * policy[sequence], own.parent[own.infoset[sequence]]
+    sequences, histories, weights = map(np.concatenate, zip(*found, strict=True))
+    order = np.argsort(sequences, kind="stable")
+    total = np.concatenate([[0.0], np.cumsum(weights[order])])
+    first = np.searchsorted(sequences[order], np.arange(1, len(own.action) + 1))
+    low, high = total[first[:-1]], total[first[1:]]
+    reached = np.flatnonzero(high > low)
+    means = np.zeros(len(own.action))
+    for _ in range(simulations):
+        drawn = low[reached] + rng.random(len(reached)) * (high - low)[reached]
+        at = np.searchsorted(total, drawn, side="right") - 1
+        means[reached + 1] += tree.utility[seat, histories[order[at]]] / simulations
+    return own.of_actions(best_actions(own, means))
+
+
 class QLearner:
     """Learn a best response to fixed policies by Q-learning with an epsilon-greedy policy.
 
@@ -143,24 +182,26 @@ class QLearner:
 class PolicyGradient:
     """Learn by self-play with the policy gradient of a table of logits, a baseline and an entropy bonus.
 
+    With several epochs, this is PPO (Schulman et al., 2017): each batch is used several times, and samples whose
+    probability ratio has left the clip range in the direction of their advantage are left out.
+
     Args:
         tree: the game tree.
         seed: random seed.
         fixed: policies of players that do not learn, by seat.
         learning_rate: learning rate; the gradient at an information set is the mean over its visits in a batch.
         entropy_coef: weight of the entropy bonus.
+        update_epochs: number of updates from each batch.
+        clip_coef: clip range of the probability ratio.
     """
 
     def __init__(
         self, tree: GameTree, seed: int, fixed: Mapping[int, FloatArray] | None = None,
-        learning_rate: float = 0.3, entropy_coef: float = 0.05,
+        learning_rate: float = 0.3, entropy_coef: float = 0.05, update_epochs: int = 1, clip_coef: float = 0.2,
     ) -> None:  # fmt: skip
-        self.tree, self.learning_rate, self.entropy_coef, self.fixed = (
-            tree,
-            learning_rate,
-            entropy_coef,
-            dict(fixed or {}),
-        )
+        self.tree, self.fixed = tree, dict(fixed or {})
+        self.learning_rate, self.entropy_coef = learning_rate, entropy_coef
+        self.update_epochs, self.clip_coef = update_epochs, clip_coef
         self.rng = np.random.default_rng([seed, len(self.fixed)])
         self.logits = [np.zeros(len(player.action)) for player in tree.players]
         self.baseline = [np.zeros(len(player.first)) for player in tree.players]
@@ -186,11 +227,16 @@ class PolicyGradient:
             visits = np.bincount(infoset, minlength=sets)
             share = 1 / np.maximum(visits, 1)
             advantage = result - self.baseline[seat][infoset]
-            mean = np.bincount(infoset, advantage, sets) * share
-            self.baseline[seat] += self.learning_rate * mean
-            policy, of = policies[seat][1:], own.infoset[1:]
-            surprise = -np.log(np.maximum(policy, 1e-12))
-            entropy = np.add.reduceat(policy * surprise, own.first - 1)
-            gradient = np.bincount(sequence, advantage, len(policy) + 1)[1:] * share[of] - policy * mean[of]
-            gradient += self.entropy_coef * (visits > 0)[of] * policy * (surprise - entropy[of])
-            self.logits[seat][1:] = np.clip(self.logits[seat][1:] + self.learning_rate * gradient, -15, 15)
+            self.baseline[seat] += self.learning_rate * np.bincount(infoset, advantage, sets) * share
+            of = own.infoset[1:]
+            for _ in range(self.update_epochs):
+                policy = own.normalized(np.exp(self.logits[seat]))
+                ratio = policy[sequence] / policies[seat][sequence]
+                clipped = np.where(advantage > 0, ratio > 1 + self.clip_coef, ratio < 1 - self.clip_coef)
+                weight = np.where(clipped, 0.0, ratio * advantage)
+                mean, policy = np.bincount(infoset, weight, sets) * share, policy[1:]
+                surprise = -np.log(np.maximum(policy, 1e-12))
+                entropy = np.add.reduceat(policy * surprise, own.first - 1)
+                gradient = np.bincount(sequence, weight, len(policy) + 1)[1:] * share[of] - policy * mean[of]
+                gradient += self.entropy_coef * (visits > 0)[of] * policy * (surprise - entropy[of])
+                self.logits[seat][1:] = np.clip(self.logits[seat][1:] + self.learning_rate * gradient, -15, 15)

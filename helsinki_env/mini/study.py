@@ -18,7 +18,7 @@ from helsinki_env.agents.registry import make_player
 from helsinki_env.data import digest_of, read_json, with_digest
 from helsinki_env.data.node import UserError
 from helsinki_env.mini.game import MiniConfig
-from helsinki_env.mini.players import GreedyPlayer, PolicyGradient, QLearner, policy_of
+from helsinki_env.mini.players import GreedyPlayer, PolicyGradient, QLearner, policy_of, search_response
 from helsinki_env.mini.solve import CFRPlus, exploitability, gains, values
 from helsinki_env.mini.tree import FloatArray, GameTree, build_tree
 from helsinki_env.utils.files import write_json
@@ -27,9 +27,9 @@ from helsinki_env.utils.markdown import code_span, markdown_table
 __all__ = ["ENTROPIES", "PLAYERS", "RESPONDERS", "MiniStudy", "run_study", "study_tables"]
 
 PLAYERS = ("random", "greedy", "ismcts:100", "mc:100", "ismcts:1000")
-"""Players with a measured exploitability: the first two; with two players the first three, and with "small" all."""
-RESPONDERS = ("q-learning", "policy gradient")
-"""Learners of best responses, with the components "small"."""
+"""Players with a measured exploitability: the first two, with two players three; with "small" four, and all five."""
+RESPONDERS = ("q-learning", "policy gradient", "ppo", "search:16", "search:256")
+"""Best responses by learning, or by a search with the target's policy as the model; with the components "small"."""
 ENTROPIES = (0.0, 0.05, 0.2)
 """Weights of the entropy bonus in self-play."""
 
@@ -67,7 +67,7 @@ class MiniStudy:
         # More players converge more slowly in practice, and each iteration takes longer.
         yield {"kind": "equilibrium", **about, "iterations": max(1, self.iterations // (1 if num_players == 2 else 8))}
         cheap = components == "small"
-        for player in PLAYERS[: 5 if cheap else 3] if num_players == 2 else PLAYERS[:2]:
+        for player in PLAYERS[: 2 + (num_players == 2) + 2 * cheap]:
             yield {"kind": "player", **about, **self._player_settings(player, self.samples if cheap else 1)}
         if num_players > 2 or not cheap:
             return
@@ -77,8 +77,8 @@ class MiniStudy:
                 yield {"kind": "self-play", **about, "entropy": entropy, "seed": seed, **learning}
             for player in PLAYERS[:3]:
                 for learner in RESPONDERS:
-                    settings = self._player_settings(player, self.samples)
-                    yield {"kind": "response", **about, **settings, "learner": learner, "seed": seed, **learning}
+                    settings = {**self._player_settings(player, self.samples), "learner": learner, "seed": seed}
+                    yield {"kind": "response", **about, **settings, **({} if ":" in learner else learning)}
 
     def _player_settings(self, player: str, samples: int) -> dict[str, Any]:
         return {"player": player, "samples": samples if ":" in player else 1}
@@ -118,21 +118,36 @@ class _Runner:
         return {**_measure(tree, learner.policies()), "curve": curve}
 
     def _response(self, tree: GameTree, unit: dict[str, Any]) -> dict[str, Any]:
-        """Return the gain of a learned and of the exact best response in each seat, at checkpoints of the learner."""
+        """Return the gain of a response and of the exact best response in each seat, at checkpoints of a learner."""
         policies = self._policies(tree, unit)
         before, curves = values(tree, policies), []
         for seat in range(2):
-            if unit["learner"] == "q-learning":
-                learner: Any = QLearner(tree, policies, seat, unit["seed"])
-            else:
-                learner = PolicyGradient(tree, unit["seed"], {1 - seat: policies[1 - seat]}, entropy_coef=0.01)
             curve = []
-            for batches in _trained(learner.learn, unit):
+            for done, policy in self._response_policies(tree, policies, seat, unit):
                 now = list(policies)
-                now[seat] = learner.greedy() if unit["learner"] == "q-learning" else learner.policies()[seat]
-                curve.append([batches * unit["games"], _round((values(tree, now) - before)[seat])])
+                now[seat] = policy
+                curve.append([done, _round((values(tree, now) - before)[seat])])
             curves.append(curve)
         return {"exact": _round(gains(tree, policies)), "learned": [curve[-1][1] for curve in curves], "curves": curves}
+
+    def _response_policies(
+        self, tree: GameTree, policies: list[FloatArray], seat: int, unit: dict[str, Any]
+    ) -> Iterator[tuple[int, FloatArray]]:
+        """Yield the games of training, or simulations of each action, and the response after them."""
+        name, _, simulations = unit["learner"].partition(":")
+        if name == "search":
+            rng = np.random.default_rng([unit["seed"], seat])
+            yield int(simulations), search_response(tree, policies, seat, int(simulations), rng)
+            return
+        if name == "q-learning":
+            learner = QLearner(tree, policies, seat, unit["seed"])
+            for batches in _trained(learner.learn, unit):
+                yield batches * unit["games"], learner.greedy()
+            return
+        fixed, epochs = {1 - seat: policies[1 - seat]}, 4 if name == "ppo" else 1
+        gradient = PolicyGradient(tree, unit["seed"], fixed, entropy_coef=0.01, update_epochs=epochs)
+        for batches in _trained(gradient.learn, unit):
+            yield batches * unit["games"], gradient.policies()[seat]
 
     def _policies(self, tree: GameTree, unit: dict[str, Any]) -> list[FloatArray]:
         name = unit["player"]
