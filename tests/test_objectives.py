@@ -18,6 +18,7 @@ from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
 from helsinki_env.evaluation.balance.objectives import GROUPS, Objectives, ObjectivesError
+from helsinki_env.evaluation.balance.search_report import wanted_text
 from helsinki_env.evaluation.match_stats import fractional_wins
 
 FILE = """
@@ -72,6 +73,13 @@ def test_a_score_follows_from_the_games(objectives: Objectives, folder: Path) ->
     by_aim = [np.mean([one.distance for one in found.measurements if one.aim == aim]) for aim in range(7)]
     assert found.value == pytest.approx(float(np.dot([3, 1, 1, 1, 1, 1, 1], by_aim)))
     assert found.games == 280
+
+
+def test_aims_are_written_as_text(objectives: Objectives) -> None:
+    texts = [wanted_text(aim) for aim in objectives.aims]
+    assert texts == ["-2 to 2", "-1 to 1", "at least 20", "at most 10", "5 to 12", "at most 2", "at least 20"]
+    targets = [wanted_text(aim) for aim in Objectives.from_yaml("competition").aims]
+    assert targets == ["80", "95", "99", "80", "95", "80", "0"]
 
 
 def test_errors_of_means_are_those_of_the_means_of_groups_of_deals(objectives: Objectives, folder: Path) -> None:
