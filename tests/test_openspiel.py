@@ -141,6 +141,36 @@ def test_resampling_changes_hidden_cards_only(text: str) -> None:
     assert changed
 
 
+@EACH
+def test_information_states_are_equal_after_equal_actions_and_observations_only(text: str) -> None:
+    game = pyspiel.load_game(text)
+    found: dict[str, set[Any]] = {}
+    differing = 0
+    for actions in (0, 9, 30):
+        state = played(game, actions, seed=actions)
+        player = state.current_player()
+        group: list[tuple[Any, list[Any]]] = [(state, [])]
+        group += [(state.resample_from_infostate(player, sampler(seed)), []) for seed in range(3)]
+        for _ in range(12):
+            legal = set.intersection(*(set(one.legal_actions()) for one, _ in group))
+            if not legal:
+                break
+            for one, history in group:
+                one.apply_action(min(legal))
+                history.append(tuple(one.board.observation(player).tolist()))
+                name = one.information_state_string(player)
+                found.setdefault(name, set()).add((player, tuple(one.history()), tuple(history)))
+        for one, history in group[1:]:
+            other = group[0][0].clone()
+            if history != group[0][1]:  # the same position after other observations
+                other.board = one.board.clone()
+                assert other.information_state_string(player) != one.information_state_string(player)
+                differing += 1
+    assert all(len(histories) == 1 for histories in found.values())
+    assert len(set.union(*found.values())) == len(found)
+    assert differing
+
+
 @pytest.mark.parametrize("text", LOADED[::3])
 def test_openspiels_search_players_play_legally(text: str) -> None:
     game = pyspiel.load_game(text)
