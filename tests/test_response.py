@@ -67,7 +67,7 @@ def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: P
     state = tmp_path / "run" / "state.safetensors"
     arrays, description = read_state(state)
     assert description.value["standing"]["selected"]
-    description.value["standing"]["selected"] = False
+    description.value["standing"] |= {"selected": False, "halving": []}
     write_state(state, arrays, description.value)
     reports: list[Report] = []
     summary = Training(preset, tmp_path / "run", 5, resume=True).run(reports.append)
@@ -82,6 +82,33 @@ def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: P
     again: list[Report] = []  # the result of the selection was saved
     assert Training(preset, tmp_path / "run", 5, resume=True).run(again.append)["best"] == summary["best"]
     assert [one.progress.part for one in again] == ["final evaluation"]
+
+
+def test_an_interrupted_selection_continues_with_the_next_match(
+    tiny: Preset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluation = tiny.to_dict()["evaluation"] | {"times": 2, "final_games": 20}
+    preset = Preset.from_dict(tiny.to_dict() | {"evaluation": evaluation}).best_response_to("greedy")
+    whole = Training(preset, tmp_path / "whole", 5).run()
+
+    def stop(report: Report) -> None:
+        if report.progress.part == "sequential halving" and report.progress.done > 0.3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Training(preset, tmp_path / "run", 5).run(stop)
+    matches: list[int] = []
+    against = Training._against
+
+    def counted(training: Training, network: Any, games: int, *more: Any) -> Any:
+        matches.append(games)
+        return against(training, network, games, *more)
+
+    monkeypatch.setattr(Training, "_against", counted)
+    again = Training(preset, tmp_path / "run", 5, resume=True).run()
+    assert len(matches) == 4, "three of five matches of the selection, and the final evaluation"
+    assert again["best"] == whole["best"]
+    assert again["standings"] == whole["standings"]
 
 
 def test_a_stopped_run_uses_the_results_of_its_evaluations(

@@ -94,6 +94,7 @@ class RunState:
     measured: int = 0
     best_at: int = 0
     selected: bool = False  # whether the best network of a finished best response is known
+    halving: list[float] = field(default_factory=list)  # results of the selection so far, in the order of its matches
     past: list[tuple[str, int]] = field(default_factory=list)
     curve: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
@@ -104,6 +105,8 @@ class RunState:
         data["part"].choice(("pretraining", "ppo"))
         data["seconds"].number(0)
         data["selected"].boolean()
+        for rate in data["halving"].entries("win rates"):
+            rate.number(0)
         count = len(check_curve(data["curve"]))
         data["measured"].integer(count, count)
         data["best_at"].integer(0, max(0, count - 1))

@@ -381,13 +381,19 @@ class Training:
             self._save()
 
     def _strongest(self) -> int:
-        """Return the evaluated version that wins the most games in sequential halving."""
-        games = 4 * self.preset.evaluation.final_games
+        """Return the evaluated version that wins the most games in sequential halving; each result is saved."""
+        games, results = 4 * self.preset.evaluation.final_games, self.run_state.halving
+        saved = iter(results.copy())
 
         def win_rate(contender: int, games: int, number: int) -> float:
-            network = self.learner.pool.load(_version_file(contender))
-            standings = self._against(network, games, _HALVING_SEED + 1000 * self.seed + number)
-            return sum(float(standing["times_fair"]) for standing in standings)
+            rate = next(saved, None)
+            if rate is None:
+                network = self.learner.pool.load(_version_file(contender))
+                standings = self._against(network, games, _HALVING_SEED + 1000 * self.seed + number)
+                rate = sum(float(standing["times_fair"]) for standing in standings)
+                results.append(rate)
+                self._save()
+            return rate
 
         return best_contender(self.run_state.measured, games, win_rate, partial(self._tell_games, "sequential halving"))
 
