@@ -17,9 +17,9 @@ python=${PYTHON:-python}
 device=${DEVICE:-cuda}
 helsinki="$python -m helsinki_env.cli.main"
 if [ "$device" = cuda ]; then
-  batches=1024,4096,16384,65536,262144 seconds=2 rounds=20 games= jax='jax[cuda12]'
+  batches=1024,4096,16384,65536,262144 seconds=2 rounds=20 games= jax='jax[cuda12]' jax_batches='1024 65536'
 else
-  batches=64,256 seconds=0.2 rounds=1 games="--games 64" jax=jax
+  batches=64,256 seconds=0.2 rounds=1 games="--games 64" jax=jax jax_batches=64
 fi
 mkdir -p "$out" || exit 2
 failed=0
@@ -58,7 +58,7 @@ for part in $parts; do
         $python -m pytest -q -W ignore -n 0 -m '' tests/test_cuda.py -k a_card_refuses" ;;
     jax) measure jax 120 "set -e; $python -m venv '$out/jax'
         '$out'/jax/bin/pip install --quiet -c docs/peers/requirements.txt pgx '$jax'
-        for game in go_9x9 chess shogi; do for batch in ${batches//,/ }; do
+        for game in go_9x9 chess shogi; do for batch in $jax_batches; do
           echo \$game \$batch; '$out'/jax/bin/python -P docs/peers/peer.py pgx \$game \$batch $seconds; done; done" ;;
     *) echo "There is no part '$part'. Parts: machine equal speed training learning profile memcheck jax." >&2; exit 2 ;;
   esac
