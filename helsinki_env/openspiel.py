@@ -18,12 +18,13 @@ Helsinki also has `dry_roads` and `covered` ("first_game", or names of board act
 - **Observation**: `observation_string` is the position as seen by the player, in JSON; `observation_tensor` is the
   environment's observation vector, float32 (F,). Both are empty before the deal.
 - **Information state**: `information_state_string` is the list of all actions since the deal, which are public, a
-  checksum of all observations of the player so far, and the observation now. List and checksum begin anew in a state
-  from ``game.new_initial_state(text)``. With the `history` parameter, `information_state_tensor` is the observation
-  followed by the last `history` actions, oldest first. Each action is its id plus 1, divided by the number of ids; 0
-  means none. Games between random players take fewer than 1,000 actions.
+  checksum of all observations of the player, and the current observation. List and checksum start with the position in
+  a state from ``game.new_initial_state(text)``. With the `history` parameter, `information_state_tensor` is the
+  observation followed by the last `history` actions, oldest first. Each action is its id plus 1, divided by the number
+  of ids; 0 means none. Games between random players take fewer than 1,000 actions.
 - **Positions**: `str(state)` is the whole position in JSON, and ``game.new_initial_state(text)`` continues from it.
-- **Determinization**: `resample_from_infostate(player, rng)` samples the cards that are hidden from the player.
+- **Determinization**: `resample_from_infostate(player, rng)` samples the cards that are hidden from the player. The
+  checksums of the other seats remain those of their real observations.
 
 The ``openspiel`` extra installs pyspiel.
 """
@@ -152,7 +153,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
                 raise ValueError(f"position: found {board.config}, expected one of {expected}")
             state.board = type(board)._from_valid_state(self.config, board.state)  # positions lack the reward type
             state.dealt = True
-            state._see()
+            state._observe()
         return state
 
     def make_py_observer(self, kind: Any = None, parameters: Any = None) -> OpenSpielObserver | None:
@@ -185,19 +186,19 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         board: the game after the deal.
         dealt: whether the game has been dealt.
         first_seed: seed of the first deal.
-        seen: CRC-32 checksum of all observations of each seat since the deal.
+        checksums: CRC-32 checksum of all observations of each seat.
     """
 
     board: BoardGame
     dealt: bool
     first_seed: int
-    seen: tuple[int, ...]
+    checksums: tuple[int, ...]
 
     def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
         self.board = game.undealt  # placeholder shared by all states before the deal
         self.dealt, self.first_seed = False, game.first_seed
-        self.seen = (0,) * self.board.num_players
+        self.checksums = (0,) * self.board.num_players
 
     def current_player(self) -> int:
         """Return the acting seat, or OpenSpiel's id for the chance player or the terminal state."""
@@ -223,11 +224,13 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
                 raise ValueError(f"action: found deal {action}, expected 0 to {deals - 1}")
             self.board = self.board.spec.game(self.board.config, seed=self.first_seed + action)
             self.dealt = True
-        self._see()
+        self._observe()
 
-    def _see(self) -> None:
+    def _observe(self) -> None:
         """Add the observations of all seats to their checksums."""
-        self.seen = tuple(crc32(self.board.observation(seat).data, seen) for seat, seen in enumerate(self.seen))
+        self.checksums = tuple(
+            crc32(self.board.observation(seat).data, checksum) for seat, checksum in enumerate(self.checksums)
+        )
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
@@ -274,7 +277,7 @@ class OpenSpielObserver:
 
     Args:
         game: the game.
-        perfect_recall: whether the string includes all public actions and a checksum of earlier observations, and the
+        perfect_recall: whether the string includes all public actions and a checksum of all observations, and the
             tensor the most recent actions.
 
     Attributes:
@@ -309,7 +312,7 @@ class OpenSpielObserver:
         seen = json.dumps(to_dict(state.board, player))
         if not self.perfect_recall:
             return seen
-        return f"{player} {' '.join(map(str, _public_actions(state)))} {state.seen[player]:08x} {seen}"
+        return f"{player} {' '.join(map(str, _public_actions(state)))} {state.checksums[player]:08x} {seen}"
 
 
 def _public_actions(state: OpenSpielState) -> list[int]:

@@ -64,10 +64,13 @@ def main(game: str, file: Path) -> None:
                 env.memory.actions.copy_(env.memory.chosen)
             assert [env._backend.first_illegal() for env in envs] == [-1, -1]
             for env in envs:
-                env.step(env.memory.chosen) if state is None else env.play_random(1)
+                env.step(env.memory.chosen)
             endings += int(one.memory.ended.sum())
     assert differing(one, other) == []
     assert endings > 0
+    for env in envs:
+        env.play_random(2)
+    assert differing(one, other) == []
     for env in envs:
         env.reset(seed=2)
         wrong = torch.tensor([0, -1, 10**6])

@@ -177,6 +177,9 @@ def test_a_card_plays_the_same_games(name: str) -> None:
             for part in vars(here.memory):
                 assert torch.equal(getattr(there.memory, part).cpu(), getattr(here.memory, part)), f"{part}, {step}"
     assert again > games
+    here.play_random(7), there.play_random(7)
+    for part in vars(here.memory):
+        assert torch.equal(getattr(there.memory, part).cpu(), getattr(here.memory, part)), part
     assert int(there.illegal_actions) == 0
 
 

@@ -25,11 +25,11 @@ from helsinki_env.mini.players import (
     PolicyGradient,
     QLearner,
     policy_of,
+    rollout_response,
     sample_games,
-    search_response,
 )
 from helsinki_env.mini.solve import CFRPlus, best_response, exploitability, gains, values
-from helsinki_env.mini.study import MiniStudy, run_study, study_tables
+from helsinki_env.mini.study import RESPONSES, MiniStudy, _Runner, run_study, study_tables
 from helsinki_env.mini.tree import FloatArray, GameTree, build_tree
 from helsinki_env.utils.markdown import replace_section
 from tests.oracles import mini as oracle
@@ -261,6 +261,17 @@ def test_learners_find_responses_and_approach_the_equilibrium(small: GameTree) -
     assert games.utility.mean(1) == pytest.approx(values(small, greedy), abs=0.1)
 
 
+def test_rollouts_of_actions_that_are_hardly_ever_played(small: GameTree) -> None:
+    """Weights of sequences differ by many orders of magnitude, up to the limit of the learners' logits."""
+    own = small.players[1]
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        policies = [one.normalized(np.exp(rng.uniform(-15, 15, len(one.action)))) for one in small.players]
+        found = rollout_response(small, policies, 1, 16, rng)
+        assert np.array_equal(np.add.reduceat(found[1:], own.first - 1), np.ones(len(own.first)))
+        assert values(small, [policies[0], found])[1] > values(small, policies)[1]
+
+
 def test_ppo_finds_more_than_the_policy_gradient_in_the_same_games(small: GameTree) -> None:
     policies = [one.uniform() for one in small.players]
     found = []
@@ -272,12 +283,12 @@ def test_ppo_finds_more_than_the_policy_gradient_in_the_same_games(small: GameTr
     assert found[0] < found[1] < gains(small, policies)[0]
 
 
-def test_a_search_takes_the_best_action_if_all_seats_follow_their_policies(small: GameTree) -> None:
+def test_rollouts_find_the_best_action_if_all_seats_follow_their_policies(small: GameTree) -> None:
     rng = np.random.default_rng(5)
     policies = [one.normalized(rng.random(len(one.action)) ** 2) for one in small.players]
     for seat, own in enumerate(small.players):
-        found = search_response(small, policies, seat, 3000, np.random.default_rng(1))
-        assert np.array_equal(found, search_response(small, policies, seat, 3000, np.random.default_rng(1)))
+        found = rollout_response(small, policies, seat, 3000, np.random.default_rng(1))
+        assert np.array_equal(found, rollout_response(small, policies, seat, 3000, np.random.default_rng(1)))
         before, compared = values(small, policies)[seat], 0
         assert values(small, [*policies[:seat], found, *policies[seat + 1 :]])[seat] - before > 0
         for infoset in range(0, len(own.first), len(own.first) // 250):
@@ -315,6 +326,14 @@ def test_the_documented_figures_come_from_the_command() -> None:
         if player == "greedy":
             policies = [policy_of(tree, GreedyPlayer(tree.config), seat) for seat in (0, 1)]
         assert found["exploitability"] == pytest.approx(exploitability(tree, policies), abs=1e-6)
+    study, runner = MiniStudy(), _Runner(tree)
+    units = [unit for unit in study.units() if unit.get("player") == "greedy" and unit.get("seed") == 1]
+    assert [unit["response"] for unit in units] == list(RESPONSES)
+    for unit in units:
+        (found,) = (one for one in data["results"] if one.items() >= unit.items())
+        short = unit if ":" in unit["response"] else {**unit, "batches": 16}
+        for seat, curve in enumerate(runner.run(short)["curves"]):
+            assert curve == found["curves"][seat][: len(curve)]
 
 
 @pytest.mark.usefixtures("fast_players")

@@ -1,4 +1,6 @@
-"""Measure one library: random legal play on one CPU core, actions per second with mask and observation.
+"""Measure one library: random legal play, actions per second with mask and observation, on one CPU core.
+
+pgx runs on the default device of JAX, which may be a GPU, and waits for it after every choice and step.
 
     python peer.py LIBRARY GAME GAMES SECONDS
 
@@ -165,6 +167,12 @@ def pgx(game: str, games: int) -> Callable[[float], tuple[float, float]]:
     return partial(_measures().split_rates, choose, step)
 
 
+def _jax_device() -> str:
+    import jax
+
+    return str(jax.devices()[0].device_kind)
+
+
 if __name__ == "__main__":
     library, game, games, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
     if hasattr(os, "sched_setaffinity"):  # before a library counts the CPU cores for its threads
@@ -174,5 +182,5 @@ if __name__ == "__main__":
     ]
     begun = time.perf_counter()
     rates = prepare(game, games)(seconds)
-    found = version(library) + (f" (JAX {version('jax')})" if library == "pgx" else "")
+    found = version(library) + (f" (JAX {version('jax')}, {_jax_device()})" if library == "pgx" else "")
     print(json.dumps({"rates": rates, "version": found, "seconds": time.perf_counter() - begun}))

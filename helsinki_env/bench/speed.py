@@ -259,7 +259,7 @@ class TensorRow(NamedTuple):
     batch: int
     per_second: float  # the environment alone, for given actions
     with_choosing: float  # with sampling of random actions
-    without_observations: float  # the same without writing the observations, as in playouts
+    without_observations: float  # the same, with one observation every `_STEPS` steps
 
 
 def _tensor_row(config: Any, batch: int, device: str, seconds: float) -> TensorRow:

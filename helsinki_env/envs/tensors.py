@@ -321,7 +321,8 @@ class GameTorchEnv:
     def play_random(self, steps: int) -> TensorStepResult:
         """Take `steps` uniformly random actions in every game and return the result of the last step.
 
-        This is the same as calling ``step(sample())`` that often, but writes the observations only once.
+        This is the same as `steps` calls of ``step(sample())``, but writes the observations only once. The results of
+        games that end before the last step are lost.
 
         Raises:
             ValueError: if `steps` is not a positive integer or no game is dealt.

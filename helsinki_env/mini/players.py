@@ -14,7 +14,7 @@ from helsinki_env.mini.game import MiniConfig
 from helsinki_env.mini.solve import best_actions, history_probabilities, reach_probabilities
 from helsinki_env.mini.tree import FloatArray, GameTree, IntArray
 
-__all__ = ["Games", "GreedyPlayer", "PolicyGradient", "QLearner", "policy_of", "sample_games", "search_response"]
+__all__ = ["Games", "GreedyPlayer", "PolicyGradient", "QLearner", "policy_of", "rollout_response", "sample_games"]
 
 
 class GreedyPlayer:
@@ -99,19 +99,20 @@ def sample_games(tree: GameTree, policies: Sequence[FloatArray], count: int, rng
     return Games(tree, np.searchsorted(total, rng.random(count) * total[-1], side="right"))
 
 
-def search_response(
-    tree: GameTree, policies: Sequence[FloatArray], seat: int, simulations: int, rng: np.random.Generator
+def rollout_response(
+    tree: GameTree, policies: Sequence[FloatArray], seat: int, rollouts: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Return the policy of a search player that knows the policies of all seats, float64 (S,).
+    """Return the policy of a player that knows the policies of all seats and rolls out each legal action, float64 (S,).
 
-    At each information set, it simulates every legal action and takes the one with the highest mean reward. A
-    simulation samples a game that leads there, and all seats continue it with their policies.
+    At each information set, it takes the action with the highest mean reward. A rollout samples a game that leads
+    there, and all seats continue it with their policies. With many rollouts, the result is one step of policy
+    improvement, which need not be a best response.
 
     Args:
         tree: the game tree.
-        policies: policies of all players; the search replaces that of its own seat.
-        seat: seat of the search player.
-        simulations: number of simulations of each action.
+        policies: policies of all players; the result replaces that of its own seat.
+        seat: seat of the player.
+        rollouts: number of rollouts of each action.
         rng: random generator.
     """
     own, policy = tree.players[seat], policies[seat]
@@ -125,16 +126,19 @@ def search_response(
         found.append((sequence, history, weight))
         weight, sequence = weight * policy[sequence], own.parent[own.infoset[sequence]]
     sequences, histories, weights = map(np.concatenate, zip(*found, strict=True))
+    of_sequence = np.bincount(sequences, weights, len(own.action))
+    part = weights > 0
+    sequences, histories, weights = sequences[part], histories[part], weights[part]
     order = np.argsort(sequences, kind="stable")
-    total = np.concatenate([[0.0], np.cumsum(weights[order])])
-    first = np.searchsorted(sequences[order], np.arange(1, len(own.action) + 1))
-    low, high = total[first[:-1]], total[first[1:]]
-    reached = np.flatnonzero(high > low)
+    reached, first = np.unique(sequences[order], return_index=True)
+    # Each sequence has a total weight of 1, so that rounding of the sum does not lose rare sequences.
+    total = np.cumsum((weights / of_sequence[sequences])[order])
+    low, last = np.concatenate([[0.0], total])[first], np.append(first[1:], len(total)) - 1
     means = np.zeros(len(own.action))
-    for _ in range(simulations):
-        drawn = low[reached] + rng.random(len(reached)) * (high - low)[reached]
-        at = np.searchsorted(total, drawn, side="right") - 1
-        means[reached + 1] += tree.utility[seat, histories[order[at]]] / simulations
+    for _ in range(rollouts):
+        drawn = low + rng.random(len(reached)) * (total[last] - low)
+        at = np.clip(np.searchsorted(total, drawn, side="right"), first, last)
+        means[reached] += tree.utility[seat, histories[order[at]]] / rollouts
     return own.of_actions(best_actions(own, means))
 
 

@@ -18,18 +18,18 @@ from helsinki_env.agents.registry import make_player
 from helsinki_env.data import digest_of, read_json, with_digest
 from helsinki_env.data.node import UserError
 from helsinki_env.mini.game import MiniConfig
-from helsinki_env.mini.players import GreedyPlayer, PolicyGradient, QLearner, policy_of, search_response
+from helsinki_env.mini.players import GreedyPlayer, PolicyGradient, QLearner, policy_of, rollout_response
 from helsinki_env.mini.solve import CFRPlus, exploitability, gains, values
 from helsinki_env.mini.tree import FloatArray, GameTree, build_tree
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.markdown import code_span, markdown_table
 
-__all__ = ["ENTROPIES", "PLAYERS", "RESPONDERS", "MiniStudy", "run_study", "study_tables"]
+__all__ = ["ENTROPIES", "PLAYERS", "RESPONSES", "MiniStudy", "run_study", "study_tables"]
 
 PLAYERS = ("random", "greedy", "ismcts:100", "mc:100", "ismcts:1000")
-"""Players with a measured exploitability: the first two, with two players three; with "small" four, and all five."""
-RESPONDERS = ("q-learning", "policy gradient", "ppo", "search:16", "search:256")
-"""Best responses by learning, or by a search with the target's policy as the model; with the components "small"."""
+"""Players with a measured exploitability: the first two; one more with two players, and two more with "small"."""
+RESPONSES = ("q-learning", "policy gradient", "ppo", "rollouts:16", "rollouts:256")
+"""Responses by learning, or by rollouts with the target's policy in all seats; with the components "small"."""
 ENTROPIES = (0.0, 0.05, 0.2)
 """Weights of the entropy bonus in self-play."""
 
@@ -76,9 +76,9 @@ class MiniStudy:
             for entropy in ENTROPIES:
                 yield {"kind": "self-play", **about, "entropy": entropy, "seed": seed, **learning}
             for player in PLAYERS[:3]:
-                for learner in RESPONDERS:
-                    settings = {**self._player_settings(player, self.samples), "learner": learner, "seed": seed}
-                    yield {"kind": "response", **about, **settings, **({} if ":" in learner else learning)}
+                for response in RESPONSES:
+                    settings = {**self._player_settings(player, self.samples), "response": response, "seed": seed}
+                    yield {"kind": "response", **about, **settings, **({} if ":" in response else learning)}
 
     def _player_settings(self, player: str, samples: int) -> dict[str, Any]:
         return {"player": player, "samples": samples if ":" in player else 1}
@@ -128,16 +128,16 @@ class _Runner:
                 now[seat] = policy
                 curve.append([done, _round((values(tree, now) - before)[seat])])
             curves.append(curve)
-        return {"exact": _round(gains(tree, policies)), "learned": [curve[-1][1] for curve in curves], "curves": curves}
+        return {"exact": _round(gains(tree, policies)), "gains": [curve[-1][1] for curve in curves], "curves": curves}
 
     def _response_policies(
         self, tree: GameTree, policies: list[FloatArray], seat: int, unit: dict[str, Any]
     ) -> Iterator[tuple[int, FloatArray]]:
-        """Yield the games of training, or simulations of each action, and the response after them."""
-        name, _, simulations = unit["learner"].partition(":")
-        if name == "search":
+        """Yield the games of training, or rollouts of each action, and the response after them."""
+        name, _, rollouts = unit["response"].partition(":")
+        if name == "rollouts":
             rng = np.random.default_rng([unit["seed"], seat])
-            yield int(simulations), search_response(tree, policies, seat, int(simulations), rng)
+            yield int(rollouts), rollout_response(tree, policies, seat, int(rollouts), rng)
             return
         if name == "q-learning":
             learner = QLearner(tree, policies, seat, unit["seed"])
@@ -253,12 +253,12 @@ def study_tables(data: dict[str, Any]) -> str:
             means = np.array(found, np.float64)[:, :, 1].mean(0)
             every = range(len(means) - 1, -1, -3)
             learned.append([components, entropy, "; ".join(f"{found[0][i][0]:,}: {means[i]:.3f}" for i in every[::-1])])
-        keys = dict.fromkeys((one["player"], one["learner"]) for one in kinds.get("response", []))
-        for player, learner in keys:
-            found = [one for one in kinds["response"] if (one["player"], one["learner"]) == (player, learner)]
-            exact, got = found[0]["exact"], np.array([one["learned"] for one in found])
+        keys = dict.fromkeys((one["player"], one["response"]) for one in kinds.get("response", []))
+        for player, response in keys:
+            found = [one for one in kinds["response"] if (one["player"], one["response"]) == (player, response)]
+            exact, got = found[0]["exact"], np.array([one["gains"] for one in found])
             share = f"{got.sum(1).min() / sum(exact):.1%} to {got.sum(1).max() / sum(exact):.1%}"
-            responses.append([components, code_span(player), learner, f"{sum(exact) / 2:.4f}", share])
+            responses.append([components, code_span(player), response, f"{sum(exact) / 2:.4f}", share])
     sections.append(markdown_table(("components", "players", "policy", "value of each seat", "mean gain"), rows, 3))
     if learned:
         sections.append(markdown_table(("components", "entropy bonus", "games: exploitability"), learned, 3))

@@ -28,8 +28,8 @@ PROPOSAL = "proposal.yaml"
 def wanted_text(aim: Aim) -> str:
     """Return the bounds of an aim as text."""
     low, high = (f"{bound:g}" for bound in (aim.low, aim.high))
-    if low == high:
-        return low
+    if aim.low == aim.high:
+        return high
     if not isfinite(aim.low):
         return f"at most {high}"
     return f"{low} to {high}" if isfinite(aim.high) else f"at least {low}"
