@@ -40,12 +40,10 @@ def against_heuristic(measured: dict[str, Any]) -> dict[str, float]:
 def draw(preset: str, runs: dict[str, Any]) -> bytes:
     """Return an SVG figure with one panel per player count and one line per seed."""
     counts = sorted({count for run in runs.values() for count in run["points"][0]["won"]})
-    timed = all("minutes" in point for run in runs.values() for point in run["points"])
-    key, label = ("minutes", "minutes on two CPU cores") if timed else ("steps", "self-play steps")
     with styled_figure(1, len(counts), 1.4 + 2.2 * len(counts), 2.8, share_y=True) as (figure, panels):
         for axis, count in zip(panels[0], counts, strict=True):
             for i, (seed, run) in enumerate(sorted(runs.items(), key=lambda one: int(one[0]))):
-                progress = [point[key] for point in run["points"]]
+                progress = [point["minutes"] for point in run["points"]]
                 won = [point["won"][count] for point in run["points"]]
                 style = {
                     "color": LINE_COLORS[i % len(LINE_COLORS)],
@@ -57,7 +55,7 @@ def draw(preset: str, runs: dict[str, Any]) -> bytes:
             axis.set_xlim(left=0)
             axis.set_ylim(0, 100)
             last = {"loc": "lower right", "fontsize": 7.5} if axis is panels[0, -1] else None
-            label_panel(axis, f"{preset}, {count} players", label, legend=last)
+            label_panel(axis, f"{preset}, {count} players", "minutes on two CPU cores", legend=last)
         panels[0, 0].set_ylabel("games won in %")
         return figure_to_svg(figure)
 
