@@ -1,4 +1,4 @@
-"""Measure exact figures of the mini game: equilibria, players, self-play over training time, and learned responses.
+"""Measure exact figures of the mini game: equilibria, players, self-play over training time, and responses.
 
 A study consists of units. Each finished unit is saved as a file. Its result depends only on its settings, its seed and
 the code. The file name contains a digest of all three, so a resumed study gives the same bytes.
