@@ -241,12 +241,12 @@ def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[
 
 _METHOD = (
     "Facts of the components without a source are reconstructed. Every alternative changes one of them; matchups and "
-    "seeds are the same. Effects are percentage points of the win rate relative to the mean of all actions or "
-    "abilities, with simultaneous 95% intervals. Leads are Elo points; seats are percentage points above the chance "
-    "level. A conclusion of the reference holds in an alternative if the 95% interval there is on the same side of 0. "
-    "It is contradicted if the interval is on the other side, and open otherwise; then more games may decide. The size "
-    "differs in an alternative if the difference from the reference is larger than both half-widths together "
-    "(root of the sum of squares)."
+    "deals' seeds are the same, disabled actions are drawn separately. Effects are percentage points of the win rate "
+    "relative to the mean of all actions or abilities, with simultaneous 95% intervals. Leads are Elo points; seats "
+    "are percentage points above the chance level. A conclusion of the reference holds in an alternative if the 95% "
+    "interval there is on the same side of 0. It is contradicted if the interval is on the other side, and open "
+    "otherwise; then more games may decide. The size differs in an alternative if the difference from the reference "
+    "is larger than both half-widths together (root of the sum of squares)."
 )
 
 
