@@ -55,7 +55,7 @@ def draw(preset: str, runs: dict[str, Any]) -> bytes:
             axis.set_xlim(left=0)
             axis.set_ylim(0, 100)
             last = {"loc": "lower right", "fontsize": 7.5} if axis is panels[0, -1] else None
-            label_panel(axis, f"{preset}, {count} players", "minutes on two CPU cores", legend=last)
+            label_panel(axis, f"{preset}, {count} players", "minutes", legend=last)
         panels[0, 0].set_ylabel("games won in %")
         return figure_to_svg(figure)
 
