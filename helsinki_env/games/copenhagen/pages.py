@@ -10,12 +10,12 @@ from helsinki_env.games.copenhagen.observation import LAYOUT
 
 _ARGUMENTS = {
     "TAKE": "slot of the display",
-    "BUILD": "4 * colour + size - 2: the tile",
+    "BUILD": "4 * color + size - 2: the tile",
     "PLACE": "45 * orientation + cell of the lower left corner of its bounding box",
-    "PAY": "colour of the card",
-    "DISCARD": "colour of the card",
+    "PAY": "color of the card",
+    "DISCARD": "color of the card",
     "USE": "ability",
-    "RECOLOUR": "the colour whose cards count as the tile's",
+    "RECOLOUR": "the color whose cards count as the tile's",
     "WHITE": "cell that gets a white tile",
     "ABILITY": "ability that is taken",
     "REACTIVATE": "none",
