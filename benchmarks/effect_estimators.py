@@ -38,7 +38,6 @@ from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests.support.screens import KINDS, simulated, true_effects
 
 Array = npt.NDArray[np.float64]
-_APART = 10**6  # offset between the deal numbers of matchups, which use different deals
 Estimator = Callable[[AblationGames], tuple[Array, Array]]
 """Function that returns effects, float64 (A,), and their covariance, float64 (A, A)."""
 
@@ -155,7 +154,6 @@ def planted(folder: Path, studies: int = 100) -> None:
     ]
     truth = has.mean() - without.mean()
     print(f"{sum(map(len, lacks)):,} games: {truth:.2f} games per 100", flush=True)
-    deals = [part.block + _APART * number for number, part in enumerate(parts)]
     held: dict[str, list[bool]] = {name: [] for name in ESTIMATORS}
     found: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
     for i in range(studies):
@@ -164,7 +162,7 @@ def planted(folder: Path, studies: int = 100) -> None:
         study = AblationGames(
             np.concatenate([lack[chosen][:, :, None] for lack, chosen in zip(lacks, own, strict=True)]),
             np.concatenate([part.places[chosen] for part, chosen in zip(parts, own, strict=True)]),
-            np.concatenate([blocks[chosen] for blocks, chosen in zip(deals, own, strict=True)]),
+            np.concatenate([part.block[chosen] for part, chosen in zip(parts, own, strict=True)]),  # the same deals
         )
         for name, estimator in ESTIMATORS.items():
             effect, covariance = estimator(study)

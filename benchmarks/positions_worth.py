@@ -1,5 +1,8 @@
 """Validate a position suite by its correlation with game ratings, and compute the required number of positions.
 
+The intervals of the correlations are conservative: errors of the ratings are resampled, although the ratings vary
+already, and are treated as independent.
+
 Play a tournament of two-player games, then compare:
 
     P=random,greedy,heuristic,net,epsilon:0.1:net

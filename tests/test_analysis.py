@@ -8,6 +8,7 @@ import pytest
 
 from helsinki_env.evaluation.arena.designs import (
     MAX_DENIABLE_IDS,
+    MIN_SCREENING_DEALS,
     DesignError,
     base_design,
     random_sets,
@@ -19,7 +20,6 @@ from helsinki_env.evaluation.balance.effects import (
     estimate_win_effects,
     simultaneous_quantile,
 )
-from helsinki_env.evaluation.balance.helsinki.base import MIN_SCREENING_DEALS
 from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates, findings
 from tests.support.screens import DESIGN, KINDS, Kind, simulated, true_effects
 

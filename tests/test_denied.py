@@ -108,6 +108,9 @@ def test_tables_without_games_are_left_out_and_unfinished_ones_say_so() -> None:
     assert "\n    helsinki balance effects runs/some\n" in page
     assert "400 games, `one` in all seats; 100 more are planned and not played yet." in page
     assert "not yet" not in page
+    assert "too narrow" not in page
+    few, _ = ablation_report_files([made_up(149)], "denied", "Worth", PROVENANCE)
+    assert b"With 149 deals, these intervals are too narrow. Play at least 150 deals." in few[Path("denied.md")]
     with pytest.raises(RatingError, match=r"table 'not yet': found no games yet"):
         ablation_report_files([nothing], "denied", "Worth", PROVENANCE)
 

@@ -68,6 +68,7 @@ def test_a_ranking_has_the_table_of_the_games() -> None:
     assert ranking.alpha.sum() == pytest.approx(1)
     assert ranking.against_nash.max() == pytest.approx(0.5, abs=1e-3)
     assert ranking.to_dict()["players"] == ["A", "B", "C"]
+    np.testing.assert_allclose(ranking.mean_scores[0], share[0, 1:].mean(), atol=0.01)  # without itself
 
 
 def test_a_pair_without_games_is_named() -> None:

@@ -148,6 +148,7 @@ def test_the_command_finds_a_planted_dependence(tmp_path: Path) -> None:
     worth = {name: one["claims"]["two_points"] for name, one in measured.items()}
     assert worth[str(strong)][1] > worth["default"][2]  # the intervals do not overlap
     assert data["conclusions"][0]["claim"] == "greedy over random"
+    assert {"seat 1", "seat 2"} & set(measured["default"]["claims"]) == {"seat 1"}  # the second has the other sign
     assert data["conclusions"][0]["holds"] == ["coats_inside", str(strong)]
     page = (report / "planted.md").read_bytes()
     assert b"| greedy over random |" in page
@@ -168,7 +169,8 @@ def test_the_command_finds_a_planted_dependence(tmp_path: Path) -> None:
         ("num_players: 2}\n    games: 60", "components: default}\n    games: 60", "tables[0].game.components"),
         ("players: [greedy]", "players: [nobody]", "nobody"),
         ("games: 600", "games: many", "wrong.yaml: tables[1].games: found 'many'"),
-        ("games: 600", "games: 2", "tables[1].games: found 2, expected at least 40, 20 deals"),
+        ("games: 60\n", "games: 2\n", "tables[0].games: found 2, expected at least 40, 20 deals"),
+        ("games: 600", "games: 298", "tables[1].games: found 298, expected at least 300, 150 deals"),
     ],
 )
 def test_wrong_files_are_explained(

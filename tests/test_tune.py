@@ -359,6 +359,17 @@ def test_the_aim_to_lift_raises_the_weak_and_leaves_the_strong() -> None:
     assert lift.proof[0].distance.value == pytest.approx(3 / 15 * (before.level.value - 1 - 0.5), abs=0.4)
 
 
+def test_an_action_just_within_the_margin_may_fall_short() -> None:
+    config = asked(numbers=WEAK, aim="lift")
+    published = published_board(config.free)
+    games = simulated(config, level_worth, 3)("screen", [ScreeningRequest(published, 2, 2400)])
+    (found,) = estimate_boards(config, [published], games)
+    level = found.levels[0]
+    farthest = level.level.value - min(effect.value for effect in level.effects.values())
+    (near,) = estimate_boards(replace(config, band=farthest + 0.01), [published], games)
+    assert near.distance.low == near.distance.value == 0 < near.distance.high
+
+
 def test_levels_and_use_are_told_as_they_are() -> None:
     config = asked(numbers=WEAK)
     play = simulated(config, weak_worth, 3)
@@ -584,6 +595,15 @@ def test_whatever_a_report_needs_is_looked_at_before_anybody_plays_about_it(
         refused[path[0]] += not told
         assert not told or list(report_page(told)), path
     assert set(refused) >= {"actions", "change", "components", "before", "after", "provenance", "games", "tried"}
+
+
+def test_an_unknown_error_is_no_error_of_zero() -> None:
+    data = json.loads((FOUND / "standard" / "tune.json").read_text(encoding="utf-8"))
+    assert "18.03 ± 0.08" in "\n".join(report_page(data))
+    data["games"][0]["measures"]["rounds"]["error"] = None
+    page = "\n".join(report_page(data))
+    assert "| 18.03 |" in page
+    assert "± 0.00" not in page
 
 
 @pytest.mark.parametrize(

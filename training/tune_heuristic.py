@@ -26,6 +26,7 @@ from helsinki_env.data import Node, UserError
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import default_config, default_spec, game_names, spec_by_name, spec_of
+from helsinki_env.evaluation.match_stats import mean_and_half_width
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.terminal import prepare_output
 
@@ -131,8 +132,8 @@ def tune_weights(
                 best = weights(search.mean)
                 results = [points_lead(best, start, c, 4 * deals, seed * 10**6 + 999_999) for c in configs]
                 shown = ", ".join(
-                    f"{c.num_players} players {a.mean():+.2f} ± {1.96 * a.std() / len(a) ** 0.5:.2f} "
-                    f"({o.mean():.1f} points)"
+                    "{} players {:+.2f} ± {:.2f} ".format(c.num_players, *mean_and_half_width(a))
+                    + f"({o.mean():.1f} points)"
                     for c, (a, o) in zip(configs, results, strict=True)
                 )
                 print(f"generation {generation + 1}, {(time.monotonic() - begin) / 60:.1f} min: {shown}", flush=True)

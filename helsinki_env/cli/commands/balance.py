@@ -417,8 +417,9 @@ def score(
     with requires_extra(workers.extra):
         from helsinki_env.agents.llm.usage import shared_budget
         from helsinki_env.evaluation.arena.run import reuse_workers
-        from helsinki_env.evaluation.balance.objectives import Objectives
+        from helsinki_env.evaluation.balance.objectives import GROUPS, Objectives
         from helsinki_env.evaluation.balance.search_report import farthest, wanted_text
+        from helsinki_env.evaluation.match_stats import student_quantile
     from helsinki_env.evaluation.arena.plan import environment_versions
 
     settings = Objectives.from_yaml(config_file(objectives, "objectives", "--objectives"), trust=trust)
@@ -433,13 +434,14 @@ def score(
     found = settings.score(
         components, out, seed=seed, play=lambda plan, run: tournament_runner(out, workers)(run.name, plan)
     )
+    quantile = student_quantile(GROUPS)
     table = results_table(("aim", "matchup", "measured", "wanted", "missed"), "aim", "Farthest from each aim")
     for worst, name, missed, total in farthest(found.measurements):
-        value = f"{worst.value:.1f} ± {2 * worst.error:.1f}"
+        value = f"{worst.value:.1f} ± {quantile * worst.error:.1f}"
         table.add_row(name, worst.matchup, value, wanted_text(settings.aims[worst.aim]), f"{missed} of {total}")
     plain_console().print(table)
     plain_console().print(
-        f"Score: {found.value:.2f} ± {2 * found.error:.2f} ({found.games:,} games; ±: two standard errors)"
+        f"Score: {found.value:.2f} ± {quantile * found.error:.2f} ({found.games:,} games; ±: 95% interval)"
     )
     origin = {
         "components": matchups[0].config.components,

@@ -140,7 +140,7 @@ def _payoff(console: Console, tables: Sequence[RatableGames], out: Path | None) 
     for ranking in rankings:
         columns = ("player", "mean score", "alpha-rank", "Nash average", "against Nash", "soft Condorcet")
         table = results_table(columns, "player", f"{ranking.name}: rankings from the payoff table")
-        scores = ranking.share.mean(axis=1)
+        scores = ranking.mean_scores
         for i in sorted(range(len(scores)), key=lambda i: -scores[i]):
             shares = (scores[i], ranking.alpha[i], ranking.nash[i], ranking.against_nash[i])
             table.add_row(ranking.players[i], *(f"{share:.1%}" for share in shares), f"{ranking.condorcet[i]:.0f}")

@@ -24,6 +24,10 @@ from helsinki_env.engine.spec import default_spec, spec_of
 
 MAX_DENIABLE_IDS = 15
 """Number of board actions that designs can disable, with ids from 0."""
+MIN_SCREENING_DEALS = 150
+"""Minimum number of deals of a screening experiment. With fewer deals, the 95% intervals are too narrow. With four
+players, all fifteen intervals cover the truth in 108 of 200 simulated experiments with 12 deals, in 174 with 40 deals,
+and in 186 with 150 deals. With two players they do so in 108 with 24 deals and in 183 with 150 deals."""
 _MODULUS = 14
 _MAX_COPIES = 1000
 #: Base blocks. Points 0 to 13 are developed modulo 14, and point 14 (infinity) is fixed.

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.spec import spec_of
+from helsinki_env.evaluation.arena.designs import MIN_SCREENING_DEALS
 from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.balance.effects import (
     AblationGames,
@@ -149,6 +150,8 @@ def _section(table: MatchupGames, found: Sequence[AblationEffect]) -> Iterator[s
     yield f"## {table.name}"
     missing = f"; {table.missing:,} more are planned and not played yet" if table.missing else ""
     yield f"{len(table):,} games, {names} in all seats{missing}."
+    if (deals := len(np.unique(table.deal))) < MIN_SCREENING_DEALS:
+        yield f"With {deals} deals, these intervals are too narrow. Play at least {MIN_SCREENING_DEALS} deals."
     rows = [
         (
             code_span(one.name),

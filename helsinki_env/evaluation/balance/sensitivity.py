@@ -30,6 +30,7 @@ import numpy.typing as npt
 from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node, UserError, read_yaml
 from helsinki_env.engine.component_reader import changed_fact
+from helsinki_env.evaluation.arena.designs import MIN_SCREENING_DEALS
 from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, plan_from_dict
 from helsinki_env.evaluation.balance.denied import denied_items
@@ -101,7 +102,8 @@ class SensitivityConfig:
         seed = data["seed"].integer(0)
         with data.prefix_errors():
             plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
-        check_deals(data["tables"], plans)
+        denying = [plan.boards is not None or plan.screen is not None for plan in plans]
+        check_deals(data["tables"], plans, [MIN_SCREENING_DEALS if one else LEAST_DEALS for one in denying])
         found = cls(
             name=Path(name_or_path).stem,
             seed=seed,
@@ -137,11 +139,11 @@ def read_matchup(entry: Node) -> Mapping[str, Any]:
     return table
 
 
-def check_deals(tables: Node, plans: Sequence[MatchupPlan]) -> None:
-    """Check that every matchup of a file has enough deals for standard errors."""
-    for entry, plan in zip(tables.entries("matchups"), plans, strict=True):
-        if plan.blocks < LEAST_DEALS:
-            entry["games"].fail(f"at least {LEAST_DEALS * plan.seats}, {LEAST_DEALS} deals")
+def check_deals(tables: Node, plans: Sequence[MatchupPlan], least: Sequence[int] = ()) -> None:
+    """Check that every matchup of a file has enough deals for its intervals, by default for standard errors."""
+    for entry, plan, deals in zip(tables.entries("matchups"), plans, least or [LEAST_DEALS] * len(plans), strict=True):
+        if plan.blocks < deals:
+            entry["games"].fail(f"at least {deals * plan.seats}, {deals} deals")
 
 
 def _matchup(table: str, components: str) -> str:
@@ -191,19 +193,26 @@ def _measured(games: MatchupGames) -> dict[str, Any]:
         gaps = np.diff(np.eye(len(games.players)), axis=0)
         errors = np.sqrt(np.diag(gaps @ ratings.covariance @ gaps.T))
         names = [f"{one} over {other}" for other, one in pairwise(games.players)]
-        claims |= _intervals(names, gaps @ ratings.elo, student_quantile(ratings.deals) * errors)
+        quantile = _quantile(ratings.deals, simultaneous=len(gaps))
+        claims |= _intervals(names, gaps @ ratings.elo, quantile * errors)
     shares = 100 * mean_by_deal(fractional_wins(games.places), games.deal)
-    mean, half = _mean(shares - 100 / shares.shape[1])
-    claims |= _intervals([f"seat {seat + 1}" for seat in range(shares.shape[1])], mean, half)
+    seats = shares.shape[1] if shares.shape[1] > 2 else 1  # of two seats, the second wins what the first does not
+    mean, half = _mean(shares[:, :seats] - 100 / shares.shape[1], simultaneous=seats)
+    claims |= _intervals([f"seat {seat + 1}" for seat in range(seats)], mean, half)
     of_games = np.column_stack([games.scores.mean(axis=1), games.rounds])
     points, rounds = np.transpose(_mean(mean_by_deal(of_games, games.deal))).tolist()
     return {"games": len(games), "points": points, "rounds": rounds, "claims": claims}
 
 
-def _mean(by_deal: Array) -> tuple[Array, Array]:
+def _mean(by_deal: Array, simultaneous: int = 1) -> tuple[Array, Array]:
     """Return means over deals, (N,), and the half-widths of their 95% intervals, given values (D, N)."""
     deals = len(by_deal)
-    return by_deal.mean(axis=0), student_quantile(deals) * by_deal.std(axis=0, ddof=1) / np.sqrt(deals)
+    return by_deal.mean(axis=0), _quantile(deals, simultaneous) * by_deal.std(axis=0, ddof=1) / np.sqrt(deals)
+
+
+def _quantile(deals: int, simultaneous: int) -> float:
+    """Return the quantile with which a number of intervals hold simultaneously with 95% (Bonferroni)."""
+    return student_quantile(deals, 1 - 0.05 / simultaneous)
 
 
 def _intervals(names: Sequence[str], values: Array, half: Array) -> dict[str, list[float]]:
@@ -242,8 +251,10 @@ def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[
 _METHOD = (
     "Facts of the components without a source are reconstructed. Every alternative changes one of them; matchups and "
     "deals' seeds are the same, disabled actions are drawn separately. Effects are percentage points of the win rate "
-    "relative to the mean of all actions or abilities, with simultaneous 95% intervals. Leads are Elo points; seats "
-    "are percentage points above the chance level. A conclusion of the reference holds in an alternative if the 95% "
+    "relative to the mean of all actions or abilities, with 95% intervals. Leads are Elo points; seats are "
+    "percentage points above the chance level, without the second of two seats, whose value is that of the first with "
+    "the other sign. The intervals of the effects of a matchup, of its leads and of its seats hold simultaneously. A "
+    "conclusion of the reference holds in an alternative if the 95% "
     "interval there is on the same side of 0. It is contradicted if the interval is on the other side, and open "
     "otherwise; then more games may decide. The size differs in an alternative if the difference from the reference "
     "is larger than both half-widths together (root of the sum of squares)."

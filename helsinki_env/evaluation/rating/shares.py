@@ -250,6 +250,13 @@ class PayoffRanking:
     against_nash: Array
     condorcet: Array
 
+    @property
+    def mean_scores(self) -> Array:
+        """Mean of `share` over the other players, float64 (P,); 0.5 without other players."""
+        others = len(self.share) - 1
+        mean: Array = (self.share.sum(axis=1) - 0.5) / others if others else np.full(1, 0.5)
+        return mean
+
     def to_dict(self) -> dict[str, Any]:
         """Return the ranking as JSON-serializable data with rounded values."""
         values = {

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import helsinki_env
 from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node, UserError, check_same_settings, read_stored_settings, read_yaml, short_repr
-from helsinki_env.evaluation.arena.designs import ScreeningDesign
+from helsinki_env.evaluation.arena.designs import MIN_SCREENING_DEALS, ScreeningDesign
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan, plan_from_dict
 from helsinki_env.evaluation.arena.store import RunFolder
@@ -21,10 +21,6 @@ from helsinki_env.games.helsinki.position import ENV_VERSION
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.yaml_files import find_yaml
 
-MIN_SCREENING_DEALS = 150
-"""Minimum number of deals of a screening experiment. With fewer deals, the 95% intervals are too narrow. With four
-players, all fifteen intervals cover the truth in 108 of 200 simulated experiments with 12 deals, in 174 with 40 deals,
-and in 186 with 150 deals. With two players they do so in 108 with 24 deals and in 183 with 150 deals."""
 #: Number of games in a work unit. Networks are faster with large batches.
 _CHUNK_GAMES = 480
 

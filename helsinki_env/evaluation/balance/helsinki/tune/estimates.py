@@ -303,7 +303,7 @@ class _Family:
                 *self.rows,
                 np.array(self.levels),
                 *(self.above_floor(i) for i in boards if i and config.floor),
-                *(self._short(k)[1][None] for k in range(len(effects)) if config.aim == LIFT),
+                *(self.below_published(k) for k in range(len(effects)) if config.aim == LIFT),
             ]
         )
         covariance = every @ self._covariance @ every.T
@@ -320,29 +320,32 @@ class _Family:
         pairs = [(self.levels[i * self._count + j], self.levels[j]) for j in range(self._count)]
         return np.array([own - self._config.floor * published for own, published in pairs])
 
-    def _short(self, k: int) -> tuple[float, Array]:
-        """Return the mean shortfall in a screening experiment, and the row for it."""
-        rows, published = self.rows[k], self.levels[k % self._count]
-        short = (published - rows) @ self._effects - self._config.band
-        falls = short > 0
-        row: Array = (falls[:, None] * (published - rows)).mean(axis=0)
-        return float(np.where(falls, short, 0.0).mean()), row
+    def below_published(self, k: int) -> Array:
+        """Return the rows for the published level minus each effect of a screening experiment, (A, all effects)."""
+        rows: Array = self.levels[k % self._count] - self.rows[k]
+        return rows
+
+    def shortfall(self, k: int) -> Interval:
+        """Return the mean shortfall in a screening experiment; actions that do not fall short count as 0."""
+        rows = self.below_published(k)
+        short = rows @ self._effects - self._config.band
+        half = self._quantile * np.array([self.error(row) for row in rows])
+        return Interval(*(float(np.maximum(0.0, ends).mean()) for ends in (short, short - half, short + half)))
 
     def error(self, row: Array) -> float:
         """Return the standard error of a linear combination."""
         return sqrt(max(0.0, float(row @ self._covariance @ row)))
 
-    def interval(self, row: Array, value: float | None = None) -> Interval:
-        """Return the interval of a linear combination, centered on `value` if given."""
-        middle = float(row @ self._effects) if value is None else value
+    def interval(self, row: Array) -> Interval:
+        """Return the interval of a linear combination."""
+        middle = float(row @ self._effects)
         half = self._quantile * self.error(row)
         return Interval(middle, middle - half, middle + half)
 
     def distance(self, i: int, findings: Sequence[Finding]) -> Interval:
         """Return the distance of board i from the aim at the worst player count."""
         if self._config.aim == LIFT:
-            short = [self._short(k) for k in range(i * self._count, (i + 1) * self._count)]
-            ends = [self.interval(row, value) for value, row in short]
+            ends = [self.shortfall(k) for k in range(i * self._count, (i + 1) * self._count)]
         else:
             band = self._config.band
             ends = [

@@ -191,12 +191,17 @@ def _games(data: Data) -> str:
             [
                 f"{entry['players']} players, {entry['board']}",
                 f"{entry['games']:,}",
-                *(f"{one['mean']:.2f} ± {1.96 * (one['error'] or 0.0):.2f}" for one in means),
-                ", ".join(f"{share:.1f} ± {1.96 * (error or 0.0):.1f}" for share, error in seats),
+                *(_plus_minus(one["mean"], one["error"], 2) for one in means),
+                ", ".join(_plus_minus(share, error, 1) for share, error in seats),
             ]
         )
     units = GAME_MEASURES.values()
     return markdown_table(["board", "games", *units, "games won by each seat, %"], rows)
+
+
+def _plus_minus(mean: float, error: float | None, digits: int) -> str:
+    """Return a mean with its 95% half-width, without one if its error is unknown."""
+    return f"{mean:.{digits}f}" + ("" if error is None else f" ± {1.96 * error:.{digits}f}")
 
 
 def _changes(change: Sequence[Data]) -> str:

@@ -15,12 +15,11 @@ import numpy as np
 
 from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node, read_json, short_repr, with_digest
-from helsinki_env.evaluation.arena.designs import ScreeningDesign, decode_action_sets
+from helsinki_env.evaluation.arena.designs import MIN_SCREENING_DEALS, ScreeningDesign, decode_action_sets
 from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
 from helsinki_env.evaluation.balance.helsinki.base import (
-    MIN_SCREENING_DEALS,
     RunTournament,
     StudyError,
     StudyTournaments,
