@@ -492,7 +492,7 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     shown = capsys.readouterr().out
     assert f"- {data['summary'][0]}" in shown
     proposal = tmp_path / "other" / "report" / "proposal.yaml"
-    assert f"now: helsinki play --components {proposal}" in shown
+    assert f"helsinki play --components {proposal}\n" in shown
     assert load_components(proposal).costs[POINTS] == data["change"][0]["now"]
     judged = played_here(config, tmp_path / "one", evaluator="greedy")
     killed_while_it_plays([*command, "--evaluator", "greedy"], tmp_path / "other" / "judge")
@@ -500,7 +500,9 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     for path, content in judged.items():
         assert (tmp_path / "other" / "report" / path).read_bytes() == content, "so it is with who judges"
     assert main([*command, "--max-changes", "1", "--player", "greedy"]) == 2
-    assert "player: found 'greedy', expected 'random' as for the earlier results" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "player: found 'greedy', expected 'random'" in error
+    assert "as for the earlier results; use the same settings, or choose another --out" in error
 
 
 @pytest.mark.nightly
