@@ -22,7 +22,7 @@ from helsinki_env.evaluation.balance.helsinki.conclusions import STRONGEST_CLASS
 from helsinki_env.evaluation.balance.helsinki.figures import study_figures
 from helsinki_env.utils.markdown import all_printable, escape_markdown, escape_outside_code, link, table_row
 
-__all__ = ["study_report_files"]
+__all__ = ["plus_minus", "study_report_files"]
 
 Data = Mapping[str, Any]
 ReportTable = tuple[Sequence[str], Sequence[Sequence[str]]]
@@ -137,8 +137,8 @@ def _interval(one: Data, key: str, ends: Sequence[str] = (), digits: int = 1, si
     )
 
 
-def _plus_minus(mean: float | None, error: float | None, digits: int = 1, sign: bool = False) -> str:
-    """Format an estimate with the half-width of its 95% interval."""
+def plus_minus(mean: float | None, error: float | None, digits: int = 1, sign: bool = False) -> str:
+    """Format an estimate with the half-width of its 95% interval, or alone if its error is unknown."""
     return _number(mean, digits, sign) + ("" if error is None else f" ± {_number(1.96 * error, digits)}")
 
 
@@ -177,7 +177,7 @@ _GATE_COLUMNS: tuple[Column, ...] = (
 
 
 def _mean(header: str, key: str, digits: int = 1) -> Column:
-    return header, lambda entry: _plus_minus(entry["measures"][key]["mean"], entry["measures"][key]["error"], digits)
+    return header, lambda entry: plus_minus(entry["measures"][key]["mean"], entry["measures"][key]["error"], digits)
 
 
 _QUALITY_COLUMNS: tuple[Column, ...] = (
@@ -257,7 +257,7 @@ def _effect_tables(data: Data) -> Iterator[ReportTable]:
             row = [_action(data["actions"][i])]
             for action in (entry["actions"][i] for entry in study_players):
                 used = "–" if action["usage"] is None else f"{100 * action['usage']:.0f}%"
-                effect = _plus_minus(action["power"], action["power_error"], sign=True)
+                effect = plus_minus(action["power"], action["power_error"], sign=True)
                 row += [effect, used, _number(action["first_use"])]
             rows.append(row)
         yield header, rows
@@ -270,7 +270,7 @@ def _seat_table(data: Data) -> ReportTable:
     def seat(i: int) -> Column:
         def cell(entry: Data) -> str:
             seats = entry["seats"]
-            return _plus_minus(seats["share"][i], seats["error"][i]) if i < entry["players"] else ""
+            return plus_minus(seats["share"][i], seats["error"][i]) if i < entry["players"] else ""
 
         return f"seat {i + 1}", cell
 

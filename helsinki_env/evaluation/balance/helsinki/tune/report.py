@@ -14,6 +14,7 @@ from typing import Any
 from helsinki_env.evaluation.balance.helsinki.base import versions_text
 from helsinki_env.evaluation.balance.helsinki.estimates import GAME_MEASURES
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
+from helsinki_env.evaluation.balance.helsinki.report import plus_minus
 from helsinki_env.evaluation.balance.helsinki.tune.config import BALANCE, LIFT
 from helsinki_env.evaluation.balance.search_report import PROPOSAL
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS
@@ -191,17 +192,12 @@ def _games(data: Data) -> str:
             [
                 f"{entry['players']} players, {entry['board']}",
                 f"{entry['games']:,}",
-                *(_plus_minus(one["mean"], one["error"], 2) for one in means),
-                ", ".join(_plus_minus(share, error, 1) for share, error in seats),
+                *(plus_minus(one["mean"], one["error"], 2) for one in means),
+                ", ".join(plus_minus(share, error, 1) for share, error in seats),
             ]
         )
     units = GAME_MEASURES.values()
     return markdown_table(["board", "games", *units, "games won by each seat, %"], rows)
-
-
-def _plus_minus(mean: float, error: float | None, digits: int) -> str:
-    """Return a mean with its 95% half-width, without one if its error is unknown."""
-    return f"{mean:.{digits}f}" + ("" if error is None else f" ± {1.96 * error:.{digits}f}")
 
 
 def _changes(change: Sequence[Data]) -> str:
