@@ -5,6 +5,7 @@ Each process plays part of the games; all processes have the same network.
 
 from __future__ import annotations
 
+import importlib
 import os
 from typing import Any
 
@@ -12,8 +13,8 @@ from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("train"):
     import torch
-    from torch import Tensor, distributed
-    from torch.nn.parallel import DistributedDataParallel
+    from torch import Tensor, distributed, nn
+    from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 
 class ProcessGroup:
@@ -30,6 +31,9 @@ class ProcessGroup:
             return cls()
         if device == "cuda":
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        # PyTorch's optimizers import this module, whose functions keep the group that exists at that time. The threads
+        # of a group that outlives `close` can abort the interpreter while it ends.
+        importlib.import_module("torch.distributed.nn")
         distributed.init_process_group("nccl" if device == "cuda" else "gloo")
         return cls(distributed.get_rank(), distributed.get_world_size())
 
@@ -65,6 +69,11 @@ class ProcessGroup:
         distributed.broadcast_object_list(values)
         return values[0]
 
-    def wrap_ddp(self, network: torch.nn.Module) -> torch.nn.Module:
-        """Wrap a network so that its gradients are averaged over all processes."""
-        return DistributedDataParallel(network, broadcast_buffers=False) if self.size > 1 else network
+    def sum_gradients(self, network: nn.Module) -> None:
+        """Sum the gradients of a network over all processes in place.
+
+        DistributedDataParallel would keep the process group, so that its threads would outlive `close`.
+        """
+        if self.size > 1:
+            gradients = [p.grad for p in network.parameters() if p.grad is not None]
+            vector_to_parameters(self.all_reduce(parameters_to_vector(gradients)), gradients)

@@ -51,7 +51,6 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
         )
         self.optimizer = torch.optim.Adam(network.parameters(), rate, eps=1e-5, fused=True, capturable=on_gpu)
         self.rival = copy.deepcopy(network)
-        self._learner = collector.group.wrap_ddp(network)
         steps = collector.steps * config.num_envs
         #: Number of equally sized minibatches per pass.
         self.num_minibatches = next(
@@ -150,12 +149,10 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
             return values.flatten(0, 1).index_select(0, rows)
 
         mine = taken(buffer.trained).float()
-        # Gradients are averaged over the processes, so the loss is normalized by the number of samples in all
-        # processes.
-        count = self.collector.group.all_reduce(mine.sum()).clamp_min(1)
-        share = mine * (self.collector.group.size / count)
+        # The gradients of all processes are added, so each loss is divided by the number of samples in all processes.
+        share = mine * (1 / self.collector.group.all_reduce(mine.sum()).clamp_min(1))
         with torch.autocast(self.collector.device.type, torch.bfloat16, enabled=self.fast, cache_enabled=False):
-            output = self._learner(taken(buffer.observation), self.collector.most_players)
+            output = self.network(taken(buffer.observation), self.collector.most_players)
         log_probs = output.log_probs(taken(buffer.mask))
         new = log_probs.gather(1, taken(buffer.action)[:, None])[:, 0]
         old, advantage = taken(buffer.log_prob), self._advantage.index_select(0, rows)
@@ -171,13 +168,13 @@ class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
         )
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
+        self.collector.group.sum_gradients(self.network)
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
         self.optimizer.step()
         with torch.no_grad():
             kl = ((ratio - 1 - (new - old)) * share).sum()
             clipped = (((ratio - 1).abs() > c.clip_coef).float() * share).sum()
-            losses = torch.stack([entropy, win_loss, score_loss, kl, clipped])
-            self._losses += losses.detach() / self.collector.group.size
+            self._losses += torch.stack([entropy, win_loss, score_loss, kl, clipped]).detach()
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything that the next update depends on, except `counts`; all processes must call this."""
