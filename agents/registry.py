@@ -53,6 +53,7 @@ _OWN = {
     "program": "helsinki_env.agents.program.player:make",
     "llm": "helsinki_env.agents.llm.player:make",
     "epsilon": "helsinki_env.agents.random:make_epsilon_player",
+    "response": "helsinki_env.agents.net.make:make_response_player",
 }
 
 
@@ -60,7 +61,7 @@ _RUNS_CODE = "runs code on this machine"
 #: Built-in players that third-party files must not select without the user's consent, each with the reason.
 _GUARDED = {"program": _RUNS_CODE, "llm": "calls a language model at your expense"}
 #: Number of words before the inner player's name in wrappers, such as ``forced:ACTION:PLAYER``.
-_WRAPPING = {"forced": 2, "counted": 1, "epsilon": 2}
+_WRAPPING = {"forced": 2, "counted": 1, "epsilon": 2, "response": 2}
 #: Maximum depth of nested wrappers.
 _MAX_WRAPPING = 16
 
@@ -227,6 +228,9 @@ def _unwrapped(spec: str) -> tuple[str, int]:
 
 def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
     """Return the files that a player is loaded from and whose content determines its actions."""
+    outer, _, argument = spec.strip().partition(":")
+    if outer == "response":
+        return (*player_files("net", config), *player_files(argument.partition(":")[2], config))
     name, _, argument = innermost_name(spec).partition(":")
     if name == "program":
         from helsinki_env.agents.program.player import program_files

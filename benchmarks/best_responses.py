@@ -2,6 +2,7 @@
 
 python benchmarks/best_responses.py benchmarks/best_responses.yaml --out runs/responses
 python benchmarks/best_responses.py benchmarks/best_responses.yaml --out runs/responses --only 0,2 --players 2
+python benchmarks/best_responses.py benchmarks/search_responses.yaml --out runs/search_responses
 
 The command resumes, also in the middle of a training run or of the final games. Each response has one seat in every
 game, and the target has all others; each deal is played once with the response in each seat. The final games use deals

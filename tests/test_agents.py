@@ -60,6 +60,7 @@ NAMES = [
     "program",
     "llm",
     "epsilon",
+    "response",
 ]
 
 

@@ -126,7 +126,7 @@ def test_version(capsys: Output) -> None:
     ("words", "message"),
     [
         (["simulat"], "helsinki: found command 'simulat'"),
-        (["simulate", "--players", "gredy"], "forced, counted, program, llm, epsilon; did you mean 'greedy'?"),
+        (["simulate", "--players", "gredy"], "counted, program, llm, epsilon, response; did you mean 'greedy'?"),
         (["simulate", "--players", "random,greedy,random", "--num-players=2"], "--players: found 3 (random,"),
         (["simulate", "--games", "0"], "helsinki simulate: --games: found 0"),
         (["simulate", "--num-players", "5", "--players", "random"], "--num-players: found 5"),

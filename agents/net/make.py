@@ -1,4 +1,4 @@
-"""Create the players `net` and `net+search` by name, for the registry."""
+"""Create the players `net`, `net+search` and `response` by name, for the registry."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 from helsinki_env.agents.net.description import CheckpointError, warn_unmeasured
 from helsinki_env.agents.net.features import game_features
 from helsinki_env.agents.net.player import InferenceModel, NetPlayer
+from helsinki_env.agents.net.response import ResponsePlayer
 from helsinki_env.agents.net.search import NetSearchPlayer
-from helsinki_env.agents.registry import MAX_SIMULATIONS, parse_simulations
+from helsinki_env.agents.registry import MAX_SIMULATIONS, PlayerError, make_player, parse_simulations
 from helsinki_env.data import short_repr
 from helsinki_env.engine.spec import default_spec, spec_of
 from helsinki_env.utils.extras import MissingExtraError
@@ -21,6 +22,7 @@ __all__ = [
     "check_network_game",
     "make_net_player",
     "make_net_search_player",
+    "make_response_player",
     "network_path",
 ]
 
@@ -76,6 +78,24 @@ def make_net_search_player(argument: str, config: Any) -> NetSearchPlayer:
         )
     name = f"net+search:{argument}"
     return NetSearchPlayer(simulations, _load_model(name, path, config, fast=True), config, name)
+
+
+def make_response_player(argument: str, config: Any) -> ResponsePlayer:
+    """Create a ``response:N:PLAYER`` player, which uses the network trained for all matchups.
+
+    Raise PlayerError if the text is invalid, and the same errors as `make_net_player`.
+    """
+    budget, _, target = argument.partition(":")
+    simulations = parse_simulations(budget)
+    if simulations is None or not target:
+        raise PlayerError(
+            f"player {short_repr('response:' + argument)}: expected the number of simulations, from 1 to "
+            f"{MAX_SIMULATIONS:,}, a colon and a player, such as response:16:heuristic"
+        )
+    name = f"response:{argument}"
+    return ResponsePlayer(
+        simulations, make_player(target, config), _load_model(name, "", config, fast=True), config, name
+    )
 
 
 def network_path(argument: str, config: Any = None) -> Path:

@@ -124,8 +124,10 @@ def groups_for(players: Iterable[str], config: Any = None) -> list[str]:
     """Return the parts needed by games between `players`, which are named as on the command line."""
     from helsinki_env.agents.registry import innermost_name
 
-    # `net` and `net+search` use the same kernels.
-    names = {"games", *(innermost_name(name).partition(":")[0].partition("+")[0] for name in players)}
+    # `net`, `net+search` and `response` use the same kernels.
+    listed = list(players)
+    names = {"games", *(innermost_name(name).partition(":")[0].partition("+")[0] for name in listed)}
+    names |= {"net" for name in listed if "response" in name.split(":")}
     return [group_name(part, config) for part in KERNEL_GROUPS if part in names]
 
 
