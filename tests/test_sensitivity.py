@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from helsinki_env.cli.main import main
 from helsinki_env.engine.component_reader import changed_fact
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.evaluation.balance.sensitivity import SensitivityConfig
 from helsinki_env.games.copenhagen.components import load_components as copenhagen_components
 from helsinki_env.games.helsinki.components import ComponentError, load_components
 from helsinki_env.utils.yaml_files import configs_folder, list_yaml
@@ -96,7 +100,9 @@ def test_conclusions_hold_are_open_or_are_contradicted() -> None:
 
     table = {
         "name": "2 players",
+        "unaffected": ["with the same rules"],
         "measured": {
+            "with the same rules": measured(1.0, 2.0),
             "default": measured(-5.0, -3.0),
             "same": measured(-9.0, -1.0),
             "unclear": measured(-3.0, 1.0),
@@ -116,6 +122,34 @@ def test_conclusions_hold_are_open_or_are_contradicted() -> None:
             "differs": ["unclear", "opposite", "smaller"],
         }
     ]
+
+
+@pytest.mark.parametrize("name", ["helsinki", "copenhagen"])
+def test_unaffected_matchups_are_the_same_games(name: str) -> None:
+    """Random actions lead to the same observations, unless the alternative only exchanges the numbers of actions."""
+    analysis = SensitivityConfig.from_yaml(name)
+    configs = {table.name: table.config for table in analysis.plan.tables}
+    differs = {"removed cards", "hands dealt", "card counts"}  # in the first observations, if at all
+    for table, unaffected in zip(analysis.tables, analysis.unaffected, strict=True):
+        expected = random_games(configs[f"{table['name']} / {analysis.reference}"])
+        for one in analysis.alternatives:
+            case = table["name"], one.components
+            if one.fact == "order of the action board":
+                assert (one.components in unaffected) == ("covered" not in table["game"]), case
+            elif one.components in unaffected or one.fact in differs:
+                same = random_games(configs[f"{table['name']} / {one.components}"]) == expected
+                assert same == (one.components in unaffected), case
+
+
+def random_games(config: Any) -> list[bytes]:
+    """Return all observations of some games of random actions."""
+    seen = []
+    for seed in range(6):
+        rng, game = np.random.default_rng(seed), spec_of(config).game(config, seed=seed)
+        while not game.done:
+            seen.append(game.observation().tobytes())
+            game.step(int(rng.choice(np.flatnonzero(game.action_mask()))))
+    return seen
 
 
 FILE = """
@@ -168,6 +202,7 @@ def test_the_command_finds_a_planted_dependence(tmp_path: Path) -> None:
         ("[coats_inside, two_points]", "[]", "alternatives"),
         ("num_players: 2}\n    games: 60", "components: default}\n    games: 60", "tables[0].game.components"),
         ("players: [greedy]", "players: [nobody]", "nobody"),
+        ("games: 60\n", "games: 60\n    unaffected: [default]\n", "tables[0].unaffected[0]: found 'default'"),
         ("games: 600", "games: many", "wrong.yaml: tables[1].games: found 'many'"),
         ("games: 60\n", "games: 2\n", "tables[0].games: found 2, expected at least 40, 20 deals"),
         ("games: 600", "games: 298", "tables[1].games: found 298, expected at least 300, 150 deals"),

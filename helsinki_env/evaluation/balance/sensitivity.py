@@ -12,8 +12,9 @@ checked with each alternative:
 A conclusion *holds* with an alternative if its 95% interval lies on the same side of 0 as with the reference. It is
 *contradicted* if the interval lies on the other side, and *open* otherwise. Independently of this, an estimate
 *differs* if it is farther from that of the reference than the root of the sum of the squared half-widths of both
-intervals. This test is conservative, because both share their deals. The report also contains the mean points and
-rounds.
+intervals. This test is conservative, because both share their deals. Alternatives that do not change the rules of a
+matchup (`unaffected`), such as other removed cards where none are removed, are not counted. The report also contains
+the mean points and rounds.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ class SensitivityConfig:
     reference: str  # component file
     alternatives: tuple[Alternative, ...]
     tables: tuple[Mapping[str, Any], ...]  # matchups as in a tournament file, without components
+    unaffected: tuple[tuple[str, ...], ...]  # for each matchup, the alternatives that do not change its rules
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> SensitivityConfig:
@@ -99,6 +101,13 @@ class SensitivityConfig:
         if len({*names, reference}) <= len(names):
             data["alternatives"].fail("each file once, and not the reference")
         tables = tuple(read_matchup(entry) for entry in data["tables"].entries("at least one matchup", least=1))
+        unaffected = tuple(
+            tuple(name.choice(names) for name in entry["unaffected"].entries("component files"))
+            if "unaffected" in entry.value
+            else ()
+            for entry in data["tables"].entries("matchups")
+        )
+        tables = tuple({key: value for key, value in table.items() if key != "unaffected"} for table in tables)
         seed = data["seed"].integer(0)
         with data.prefix_errors():
             plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
@@ -110,6 +119,7 @@ class SensitivityConfig:
             reference=reference,
             alternatives=tuple(Alternative(name, *changed_fact(name, SensitivityError)) for name in names),
             tables=tables,
+            unaffected=unaffected,
         )
         check_code((player for table in found.plan.tables for player in table.players), data.file, trust=trust)
         return found
@@ -165,11 +175,11 @@ def sensitivity_results(
     """
     played = {table.name: table for table in games if len(table)}
     tables = []
-    for table in config.tables:
+    for table, unaffected in zip(config.tables, config.unaffected, strict=True):
         found = {name: played.get(_matchup(table["name"], name)) for name in config.components}
         measured = {name: _measured(one) for name, one in found.items() if one is not None}
         if config.reference in measured:
-            tables.append({"name": table["name"], "measured": measured})
+            tables.append({"name": table["name"], "unaffected": list(unaffected), "measured": measured})
     return {
         "provenance": {**provenance, "seed": config.seed},
         "reference": config.reference,
@@ -221,7 +231,8 @@ def _intervals(names: Sequence[str], values: Array, half: Array) -> dict[str, li
 
 def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the conclusions of the reference in a matchup, each with the alternatives grouped by result."""
-    others = {name: found["claims"] for name, found in table["measured"].items() if name != reference}
+    skipped = {reference, *table["unaffected"]}
+    others = {name: found["claims"] for name, found in table["measured"].items() if name not in skipped}
     for claim, (value, low, high) in table["measured"][reference]["claims"].items():
         if low <= 0 <= high:
             continue
@@ -257,7 +268,8 @@ _METHOD = (
     "conclusion of the reference holds in an alternative if the 95% "
     "interval there is on the same side of 0. It is contradicted if the interval is on the other side, and open "
     "otherwise; then more games may decide. The size differs in an alternative if the difference from the reference "
-    "is larger than both half-widths together (root of the sum of squares)."
+    "is larger than both half-widths together (root of the sum of squares). Alternatives that do not change the rules "
+    "of a matchup are not counted there; their games show what chance alone does."
 )
 
 
@@ -287,7 +299,7 @@ def sensitivity_report_files(data: Mapping[str, Any], name: str, title: str) -> 
         (
             f"The reference {code_span(data['reference'])} has {len(conclusions)} conclusions. Of {total} comparisons "
             f"with {len(data['alternatives'])} alternatives, {counts['holds']} hold, {counts['open']} are open, and "
-            f"{counts['contradicted']} are contradicted. The size differs in {differing}."
+            f"{counts['contradicted']} are contradicted. The size differs in {differing}. {_null_comparisons(data)}"
         ),
         "## Alternatives",
         _alternatives(data),
@@ -311,6 +323,24 @@ def sensitivity_report_files(data: Mapping[str, Any], name: str, title: str) -> 
 
 
 _RESULTS = ("holds", "open", "contradicted")
+
+
+def _null_comparisons(data: Mapping[str, Any]) -> str:
+    """Return a sentence about the comparisons with alternatives that do not change the rules of a matchup."""
+    reference, kinds = data["reference"], (*_RESULTS, "differs")
+    found = dict.fromkeys(kinds, 0)
+    for table in data["tables"]:
+        names = (reference, *table["unaffected"])
+        same = {"name": table["name"], "unaffected": [], "measured": {name: table["measured"][name] for name in names}}
+        for one in find_conclusions(reference, same):
+            for kind in kinds:
+                found[kind] += len(one[kind])
+    if not (total := sum(found[kind] for kind in _RESULTS)):
+        return ""
+    return (
+        f"Of {total} more comparisons with unchanged rules, {found['holds']} hold, {found['open']} are open, "
+        f"{found['contradicted']} are contradicted and {found['differs']} differ in size."
+    )
 
 
 def _alternatives(data: Mapping[str, Any]) -> str:
@@ -352,7 +382,7 @@ def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _figure(table: Mapping[str, Any], reference: str) -> bytes:
     """Draw the estimates of a matchup: the reference with intervals, and each alternative as a dot."""
-    measured = table["measured"]
+    measured = {name: one for name, one in table["measured"].items() if name not in table["unaffected"]}
     claims = sorted(measured[reference]["claims"].items(), key=lambda item: item[1][0])
     with styled_figure(1, 1, 6.4, 0.9 + 0.26 * len(claims)) as (figure, panels):
         axis = panels[0, 0]
