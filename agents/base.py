@@ -198,7 +198,7 @@ def uniforms(keys: KeyArray) -> FloatArray:
     return (keys >> np.uint64(11)).astype(np.float64) / 2.0**53
 
 
-def _mix(keys: KeyArray) -> KeyArray:
+def mix_keys(keys: KeyArray) -> KeyArray:
     """Hash random keys; the array version of `helsinki_env.engine.rng.mix`."""
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -216,9 +216,9 @@ def init_streams(seed: int, games: npt.ArrayLike, player: int) -> KeyArray:
     Raises:
         ArrayError: if a game number is invalid; a subclass of ValueError.
     """
-    keys = _mix(np.array([seed % 2**64], np.uint64) + GOLDEN)
-    keys = _mix((keys ^ integer_array("games", games, (None,), 0, 2**64 - 1, UINT64)) + GOLDEN)
-    return _mix((keys ^ np.uint64(player)) + GOLDEN)
+    keys = mix_keys(np.array([seed % 2**64], np.uint64) + GOLDEN)
+    keys = mix_keys((keys ^ integer_array("games", games, (None,), 0, 2**64 - 1, UINT64)) + GOLDEN)
+    return mix_keys((keys ^ np.uint64(player)) + GOLDEN)
 
 
 def next_keys(streams: KeyArray, rows: Int64Array | slice = slice(None)) -> KeyArray:
@@ -230,7 +230,7 @@ def next_keys(streams: KeyArray, rows: Int64Array | slice = slice(None)) -> KeyA
     if type(streams) is not np.ndarray or streams.dtype != UINT64 or streams.ndim != 1 or not streams.flags.writeable:
         writable_array("streams", streams, UINT64, None)
     streams[rows] += GOLDEN
-    return _mix(streams[rows])
+    return mix_keys(streams[rows])
 
 
 def seat_key(seed: int, seat: int, decided: int) -> np.uint64:
@@ -242,7 +242,7 @@ def seat_key(seed: int, seat: int, decided: int) -> np.uint64:
         decided: number of actions that the seat has already taken.
     """
     steps = np.full(1, decided + 1, np.uint64) * GOLDEN  # state of the stream after that many keys
-    return np.uint64(_mix(init_streams(seed, [0], seat) + steps)[0])
+    return np.uint64(mix_keys(init_streams(seed, [0], seat) + steps)[0])
 
 
 def call_player(

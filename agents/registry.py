@@ -31,7 +31,7 @@ from helsinki_env.utils.files import is_file
 from helsinki_env.utils.modules import import_if_exists
 
 __all__ = ["ENTRY_POINT_GROUP", "PlayerError", "check_code", "files_digest", "innermost_name", "is_code", "make_player",
-           "player_files", "player_names", "unknown_player"]  # fmt: skip
+           "player_files", "player_names", "unknown_player", "wrapper_names"]  # fmt: skip
 
 ENTRY_POINT_GROUP = "helsinki.players"
 """The entry point group of packages that provide players."""
@@ -158,7 +158,7 @@ def make_player(spec: str, config: Any = None) -> Player:
         raise PlayerError(f"player: found {short_repr(spec)}, expected a name: {', '.join(player_names())}")
     if any("\ud800" <= letter <= "\udfff" for letter in spec):
         raise PlayerError(f"player {short_repr(spec)}: found bytes that are not UTF-8, expected text")
-    if (count := _unwrapped(spec)[1]) > _MAX_WRAPPING:
+    if (count := len(wrapper_names(spec))) > _MAX_WRAPPING:
         raise PlayerError(
             f"player {short_repr(spec)}: found {count:,} nested wrappers, expected at most {_MAX_WRAPPING} "
             f"of {', '.join(_WRAPPING)}"
@@ -218,20 +218,26 @@ def innermost_name(spec: str) -> str:
     return _unwrapped(spec)[0]
 
 
-def _unwrapped(spec: str) -> tuple[str, int]:
-    """Return the name of the innermost player and the number of its wrappers."""
-    wrapped, count = spec.strip(), 0
-    while before := _WRAPPING.get(wrapped.partition(":")[0], 0):
-        wrapped, count = ":".join(wrapped.split(":", before)[before:]).strip(), count + 1
-    return wrapped, count
+def wrapper_names(spec: str) -> list[str]:
+    """Return the names of a player's wrappers, such as ``counted``, outermost first."""
+    return _unwrapped(spec)[1]
+
+
+def _unwrapped(spec: str) -> tuple[str, list[str]]:
+    """Return the name of the innermost player and the names of its wrappers."""
+    wrapped, names = spec.strip(), []
+    while (name := wrapped.partition(":")[0]) in _WRAPPING:
+        wrapped = ":".join(wrapped.split(":", _WRAPPING[name])[_WRAPPING[name] :]).strip()
+        names.append(name)
+    return wrapped, names
 
 
 def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
     """Return the files that a player is loaded from and whose content determines its actions."""
-    outer, _, argument = spec.strip().partition(":")
-    if outer == "response":
-        return (*player_files("net", config), *player_files(argument.partition(":")[2], config))
-    name, _, argument = innermost_name(spec).partition(":")
+    inner, wrappers = _unwrapped(spec)
+    if "response" in wrappers:  # it searches with the bundled network
+        return tuple(dict.fromkeys((*player_files("net", config), *player_files(inner, config))))
+    name, _, argument = inner.partition(":")
     if name == "program":
         from helsinki_env.agents.program.player import program_files
 

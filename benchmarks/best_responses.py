@@ -6,7 +6,8 @@ python benchmarks/best_responses.py benchmarks/search_responses.yaml --out runs/
 
 The command resumes, also in the middle of a training run or of the final games. Each response has one seat in every
 game, and the target has all others; each deal is played once with the response in each seat. The final games use deals
-that no training used. The excess of the win rate over chance level is a lower bound on the target's exploitability.
+that no training used. The excess of the win rate over chance level is a lower bound on what one seat can gain against
+the target in all others; with two players, this bounds the target's exploitability.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray, PlayerError, choose_action
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray, PlayerError, choose_action, mix_keys
 from helsinki_env.agents.net.player import NetPlayer
 from helsinki_env.agents.net.response import ResponsePlayer
-from helsinki_env.agents.registry import innermost_name, is_code, make_player, player_files
+from helsinki_env.agents.registry import innermost_name, is_code, make_player, player_files, wrapper_names
 from helsinki_env.cli.precompile import groups_for
 from helsinki_env.engine.determinization import determinize_batch, states_from_observations
 from helsinki_env.engine.game import BoardGame
@@ -63,8 +63,8 @@ def test_simulations_play_with_the_target_and_the_network(game: str, players: in
     keys = np.arange(len(starts), dtype=np.uint64)
     found = player.simulate_actions(states, arms, np.full(len(starts), 2), 2, keys)
     for b, start in enumerate(starts):
-        streams = [(int(keys[b]) + deal * int(GOLDEN)) % 2**64 for deal in (1, 2)]
-        wanted = [np.mean([replayed(player, start, int(arm), key) for key in streams]) for arm in arms[b]]
+        words = mix_keys(keys[b] + GOLDEN * np.arange(1, 3, dtype=np.uint64)).tolist()
+        wanted = [np.mean([replayed(player, start, int(arm), key) for key in words]) for arm in arms[b]]
         np.testing.assert_allclose(found[b], wanted, atol=1e-12)
 
 
@@ -88,7 +88,9 @@ def test_the_name_has_a_budget_and_a_target(tmp_path: Path) -> None:
     assert not is_code("response:8:heuristic")
     assert player_files("response:8:heuristic") == player_files("net")
     assert player_files(f"response:8:net:{tmp_path}") == player_files("net") + player_files(f"net:{tmp_path}")
-    assert set(groups_for(["response:8:heuristic"])) == {"games", "heuristic", "net"}
+    assert player_files("counted:response:8:response:4:net") == player_files("net")
+    assert wrapper_names("counted:response:8:net") == ["counted", "response"]
+    assert set(groups_for(["counted:response:8:heuristic"])) == {"games", "heuristic", "net"}
     for argument in ("", "8", "8:", "0:net", "net:8"):
         with pytest.raises(PlayerError, match=r"expected the number of simulations, .* such as response:16:heuristic"):
             make_player(f"response:{argument}")
@@ -105,5 +107,5 @@ def test_a_target_that_plays_illegal_actions_is_an_error() -> None:
     assert isinstance(net, NetPlayer)
     game = positions("helsinki", 2, 1)[0]
     player = ResponsePlayer(8, Illegal(), net.model)
-    with pytest.raises(PlayerError, match="player 'illegal': found action 1000000, expected a legal action"):
+    with pytest.raises(PlayerError, match="found action 1000000 in a simulation, expected a legal one"):
         choose_action(player, game)

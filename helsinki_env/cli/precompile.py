@@ -122,12 +122,12 @@ than the default game are named GAME:PART.
 
 def groups_for(players: Iterable[str], config: Any = None) -> list[str]:
     """Return the parts needed by games between `players`, which are named as on the command line."""
-    from helsinki_env.agents.registry import innermost_name
+    from helsinki_env.agents.registry import innermost_name, wrapper_names
 
-    # `net`, `net+search` and `response` use the same kernels.
+    # `net` and `net+search` use the same kernels, and `response` searches with the bundled network.
     listed = list(players)
     names = {"games", *(innermost_name(name).partition(":")[0].partition("+")[0] for name in listed)}
-    names |= {"net" for name in listed if "response" in name.split(":")}
+    names |= {"net" for name in listed if "response" in wrapper_names(name)}
     return [group_name(part, config) for part in KERNEL_GROUPS if part in names]
 
 
