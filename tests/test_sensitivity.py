@@ -13,7 +13,7 @@ import pytest
 from helsinki_env.cli.main import main
 from helsinki_env.engine.component_reader import changed_fact
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.evaluation.balance.sensitivity import SensitivityConfig
+from helsinki_env.evaluation.balance.sensitivity import SensitivityConfig, sensitivity_report_files
 from helsinki_env.games.copenhagen.components import load_components as copenhagen_components
 from helsinki_env.games.helsinki.components import ComponentError, load_components
 from helsinki_env.utils.yaml_files import configs_folder, list_yaml
@@ -71,8 +71,6 @@ def test_every_alternative_is_valid_and_differs_from_its_base(name: str) -> None
     [("helsinki", "rules.md", {"fifth color"}), ("copenhagen", "rules-copenhagen.md", set())],
 )
 def test_every_reconstructed_fact_has_three_alternatives(name: str, page: str, without_effect: set[str]) -> None:
-    from helsinki_env.evaluation.balance.sensitivity import SensitivityConfig
-
     config = SensitivityConfig.from_yaml(name)
     facts = [one.fact for one in config.alternatives]
     assert len(facts) >= 20
@@ -150,6 +148,16 @@ def random_games(config: Any) -> list[bytes]:
             seen.append(game.observation().tobytes())
             game.step(int(rng.choice(np.flatnonzero(game.action_mask()))))
     return seen
+
+
+def test_a_report_of_unfinished_games_leaves_out_what_is_missing() -> None:
+    data = json.loads((ROOT / "docs" / "balance" / "sensitivity" / "copenhagen.json").read_text())
+    whole = sensitivity_report_files(data, "whole", "Whole")[Path("whole.md")].decode()
+    for table in data["tables"]:
+        del table["measured"][table["unaffected"][0]]
+    part = sensitivity_report_files(data, "part", "Part")[Path("part.md")].decode()
+    counts = [int(re.findall(r"Of (\d+) more comparisons with unchanged rules", text)[0]) for text in (whole, part)]
+    assert counts[0] > counts[1] > 0
 
 
 FILE = """

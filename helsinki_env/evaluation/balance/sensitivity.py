@@ -331,7 +331,8 @@ def _null_comparisons(data: Mapping[str, Any]) -> str:
     found = dict.fromkeys(kinds, 0)
     for table in data["tables"]:
         names = (reference, *table["unaffected"])
-        same = {"name": table["name"], "unaffected": [], "measured": {name: table["measured"][name] for name in names}}
+        measured = {name: one for name, one in table["measured"].items() if name in names}  # some may be missing
+        same = {"name": table["name"], "unaffected": [], "measured": measured}
         for one in find_conclusions(reference, same):
             for kind in kinds:
                 found[kind] += len(one[kind])
