@@ -2,23 +2,30 @@
 
 python benchmarks/training_trials.py train benchmarks/trials_copenhagen.yaml --out runs/trials --seeds 0,1,2
 python benchmarks/training_trials.py compare benchmarks/trials_copenhagen.yaml --out runs/trials --seeds 0,1,2
+python benchmarks/training_trials.py test benchmarks/trials_copenhagen.yaml --out runs/trials --seeds 0,1,2
 
-Both commands resume, and `compare` adds its results to those in its file, so seeds can follow later. A trials file
+All commands resume, and `compare` adds its results to those in its file, so seeds can follow later. A trials file
 names a preset, changes for all variants, and the changes of each variant, of which the first is the baseline. All
 variants of a seed start from the same pretrained network and take the same number of self-play steps. The networks
 after the last step are compared; promotion tests have no effect. Wins are percentages of the pairs in which the variant
 is ahead of the baseline with the same seed. The interval of the mean covers the variation between seeds and between
 deals, which all seeds share.
+
+`test` plays on until a sequential test decides whether the variant is better than the baseline (0 Elo or less, or 15 or
+more, 5% errors each). The mean over the seeds in a deal is one observation, so the test concerns these trained
+networks, not all seeds.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from helsinki_env.data import Node, UserError, read_json, read_yaml
 from helsinki_env.evaluation.arena.load import load_run
@@ -26,6 +33,7 @@ from helsinki_env.evaluation.arena.plan import plan_from_dict
 from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
 from helsinki_env.evaluation.match_stats import mean_and_half_width
 from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
+from helsinki_env.evaluation.rating.sprt import Hypotheses, expected_score, run_sprt
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.run import train_to_the_end
 from helsinki_env.utils.files import write_json
@@ -55,17 +63,40 @@ def train(trials: Node, variant: str, seed: int, out: Path) -> None:
     print(f"{variant}, seed {seed}: {time.monotonic() - began:.0f} s, {used:.0f} s of CPU time", flush=True)
 
 
-def compare(trials: Node, variant: str, seed: int, players: int, out: Path, games: int) -> dict[str, Any]:
-    """Play a variant against the baseline of the same seed; return the percentage of pairs in which it is ahead."""
+def deal_scores(
+    trials: Node, variant: str, seed: int, players: int, out: Path, games: int
+) -> tuple[int, npt.NDArray[np.float64]]:
+    """Play at least `games` games of a variant against the baseline of the same seed.
+
+    Return their number, and for every deal the fraction of pairs in which the variant is ahead.
+    """
     game, baseline = Preset.from_yaml(trials["preset"].value).rules, next(iter(trials["variants"].value))
     networks = [f"net:{out}/{name}-{seed}/latest.safetensors" for name in (variant, baseline)]
     table = {"game": {"game": game, "num_players": players}, "games": games, "players": networks}
     folder = out / "games" / f"{variant}-{seed}-{players}"
     run_arena(plan_from_dict({"seed": trials["seed"].integer(0), "tables": [table]}), folder)
     (played,) = load_run(folder, whole=True)
-    shares = 100 * head_to_head_by_unit(played.seating, played.places, played.deal, 0, 1)
-    mean, half = mean_and_half_width(shares)
-    return {"games": len(played), "wins": round(mean, 2), "half_width": round(half, 2)}
+    return len(played), head_to_head_by_unit(played.seating, played.places, played.deal, 0, 1)
+
+
+def compare(trials: Node, variant: str, seed: int, players: int, out: Path, games: int) -> dict[str, Any]:
+    """Play a variant against the baseline of the same seed; return the percentage of pairs in which it is ahead."""
+    games, scores = deal_scores(trials, variant, seed, players, out, games)
+    mean, half = mean_and_half_width(100 * scores)
+    return {"games": games, "wins": round(mean, 2), "half_width": round(half, 2)}
+
+
+def test(trials: Node, variant: str, seeds: list[int], players: int, out: Path, limit: int) -> dict[str, Any]:
+    """Play a variant until the test decides, or until there are `limit` games with each seed; return its result."""
+    hypotheses, games = Hypotheses(expected_score(0), expected_score(15)), min(limit, 600)
+    while True:
+        scores = [deal_scores(trials, variant, seed, players, out, games)[1] for seed in seeds]
+        state = run_sprt(np.mean(scores, axis=0), hypotheses)
+        if state.verdict != "running" or games == limit:
+            verdict = "undecided" if state.verdict == "running" else state.verdict
+            wins, ratio = round(100 * state.mean, 2), round(state.log_ratio, 2)
+            return {"seeds": seeds, "verdict": verdict, "deals": state.blocks, "wins": wins, "log_ratio": ratio}
+        games = min(limit, 2 * games)
 
 
 def rows(results: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
@@ -86,14 +117,14 @@ def rows(results: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
 def main() -> None:
     """Run a command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("train", "compare"))
+    parser.add_argument("command", choices=("train", "compare", "test"))
     parser.add_argument("trials", help="trials file")
     parser.add_argument("--out", type=Path, default=Path("runs/trials"))
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--variants", default=None, help="comma-separated variants; default: all")
     parser.add_argument("--players", default="2,3,4", help="comma-separated player counts of the comparison")
-    parser.add_argument("--results", type=Path, help="file to which results are added; default: OUT/results.json")
-    parser.add_argument("--games", type=int, default=1200, help="games for each line-up")
+    parser.add_argument("--results", type=Path, help="file to which results are added; default: in OUT")
+    parser.add_argument("--games", type=int, help="games for each matchup and seed; test: at most")
     options = parser.parse_args()
     trials = read_yaml(Path(options.trials), UserError)
     trials.mapping(("seed", "preset", "all", "variants"))
@@ -104,17 +135,24 @@ def main() -> None:
             for variant in variants:
                 train(trials, variant, seed, options.out)
         return
-    path = options.results or options.out / "results.json"
+    default = {"compare": ("results.json", 1200), "test": ("tests.json", 12_000)}[options.command]
+    path, games = options.results or options.out / default[0], options.games or default[1]
     results = read_json(path, UserError).value if path.exists() else {}
     baseline = next(iter(trials["variants"].value))
+    counts = [int(count) for count in options.players.split(",")]
+    matches = [(variant, count) for variant in variants if variant != baseline for count in counts]
     with reuse_workers():
-        for seed in seeds:
-            for variant in variants:
-                for count in [] if variant == baseline else map(int, options.players.split(",")):
-                    found = compare(trials, variant, seed, count, options.out, options.games)
-                    results.setdefault(f"{variant}-{seed}", {})[str(count)] = found
-                    write_json(path, results)
-    print(markdown_table(("variant", "players", "wins by seed", "mean"), rows(results), left=1))
+        for variant, count in matches if options.command == "test" else ():
+            found = test(trials, variant, seeds, count, options.out, games)
+            results.setdefault(variant, {})[str(count)] = found
+            write_json(path, results)
+            print(f"{variant}, {count} players: {found}", flush=True)
+        for seed, (variant, count) in product(seeds, matches) if options.command == "compare" else ():
+            found = compare(trials, variant, seed, count, options.out, games)
+            results.setdefault(f"{variant}-{seed}", {})[str(count)] = found
+            write_json(path, results)
+    if options.command == "compare":
+        print(markdown_table(("variant", "players", "wins by seed", "mean"), rows(results), left=1))
 
 
 if __name__ == "__main__":

@@ -104,14 +104,15 @@ def test_search_tells_of_some_decisions_what_its_player_finds() -> None:
         np.testing.assert_allclose(found.value_target[k, at_best], race.shares[0, 0] / race.trials[0, 0], rtol=1e-6)
 
 
-def test_lots_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("simulated", ["heuristic", "net"])
+def test_lots_and_threads_change_nothing(simulated: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network = opinionated()
     told = asked(network)
     found = []
     for lot, threads in ((32, 2), (5, 1), (1, 2)):
         monkeypatch.setattr(searching, "_BATCH", lot)
         monkeypatch.setattr(searching, "_THREADS", threads)
-        searcher = TargetSearcher(network, SearchTargetConfig(share=0.6, trials=12), GAME, False)
+        searcher = TargetSearcher(network, SearchTargetConfig(share=0.6, trials=12, player=simulated), GAME, False)
         found.append(searcher.search(*told, np.random.default_rng(2)))
     for other in found[1:]:
         for name in SearchTargets._fields:

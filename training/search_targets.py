@@ -16,8 +16,10 @@ import numpy.typing as npt
 
 from helsinki_env.agents.net.afterstates import AfterstateBatch
 from helsinki_env.agents.net.network import ABSENT, AfterstateTensors, Network, NetworkOutput, TorchModel
-from helsinki_env.agents.net.player import choice_index, evaluated_choices
+from helsinki_env.agents.net.player import NetPlayer, choice_index, evaluated_choices
+from helsinki_env.agents.net.response import ResponsePlayer
 from helsinki_env.agents.net.search import NetSearchPlayer
+from helsinki_env.data import Node, UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.matchups import check_numbers
 from helsinki_env.training.values import value_losses
@@ -39,6 +41,8 @@ class SearchTargetConfig:
     Args:
         share: fraction of the learner's actions for which the search runs; 0 disables search.
         trials: number of simulations per search.
+        player: player of all seats in the simulations, ``heuristic`` (`NetSearchPlayer`) or ``net``, the network itself
+            (`ResponsePlayer`), which takes about twenty times as long.
         policy: weight of the cross-entropy between search policy and policy, averaged over the searched actions. If the
             weight is much larger than `share`, the noise of the few searches dominates the gradient.
         values: weight of the value loss on the evaluated afterstates.
@@ -46,12 +50,14 @@ class SearchTargetConfig:
 
     share: float = 0.0
     trials: int = 32
+    player: str = "heuristic"
     policy: float = 0.1
     values: float = 0.5
 
     def __post_init__(self) -> None:
         """Validate all values."""
         check_numbers(self, {"trials": 2}, {"share": 1, "trials": 100_000})
+        Node(self.player, UserError, "player").choice(("heuristic", "net"))
 
 
 class SearchTargets(NamedTuple):
@@ -80,7 +86,12 @@ class TargetSearcher:
 
     def __init__(self, network: Network, config: SearchTargetConfig, game: Any, fast: bool) -> None:
         self.config = config
-        self._player = NetSearchPlayer(config.trials, TorchModel(network, fast), game)
+        model = TorchModel(network, fast)
+        self._player = (
+            ResponsePlayer(config.trials, NetPlayer(model, game), model, game)
+            if config.player == "net"
+            else NetSearchPlayer(config.trials, model, game)
+        )
 
     def search(
         self,
