@@ -35,7 +35,8 @@ _METHOD = (
     "Every seat was denied its own random set. The effect of an item is how many more games per 100 a seat wins with "
     "the item than without it: the average marginal effect in a logit model of the winner with seat effects. Points "
     "are the effect on the score margin over the mean of the other seats. All intervals of a column hold "
-    "simultaneously with 95% probability; deals are the independent units."
+    "simultaneously with 95% probability; deals are the independent units. Some components are reconstructed; "
+    "docs/balance-results.md shows what depends on them."
 )
 
 

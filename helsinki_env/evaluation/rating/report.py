@@ -298,7 +298,8 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
         f"    {printable(provenance['command'])}",
         "",
         *_EXPLANATION,
-        f"docs/ratings.md. All numbers: {link(f'{name}.json', f'{name}.json')}.",
+        "docs/ratings.md. Some components are reconstructed; docs/balance-results.md shows what depends on them. All",
+        f"numbers: {link(f'{name}.json', f'{name}.json')}.",
         "",
     ]
     if networks := provenance.get("networks"):
