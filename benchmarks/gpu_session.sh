@@ -3,10 +3,10 @@
 #
 #   benchmarks/gpu_session.sh OUT [PART ...]
 #
-# Run this in the checkout, in an environment with the cuda extra and pytest (PYTHON selects an interpreter). Each part has its
-# own time limit and log, OUT/PART.log, written as results arrive; a part that fails or times out does not stop the others.
-# The part learning trains for five minutes. The part jax installs pgx and JAX in an environment of its own, which needs a
-# network. The exit status ignores these two.
+# Run this in the checkout. PYTHON is an interpreter with the cuda extra, pytest and pytest-xdist; without it, the part
+# install makes such an environment in OUT/env, which needs a network. Each part has its own time limit and log, OUT/PART.log,
+# written as results arrive; a part that fails or times out does not stop the others. The part learning trains for five
+# minutes. The part jax installs pgx and JAX in an environment of its own. The exit status ignores these two.
 # DEVICE=cpu runs small versions of the same parts on the CPU, which tests the script itself.
 set -uo pipefail
 
@@ -14,7 +14,8 @@ set -uo pipefail
 out=$1
 shift
 parts=${*:-machine equal speed training profile memcheck learning jax}
-python=${PYTHON:-python}
+python=${PYTHON:-$out/env/bin/python}
+[ $# -ge 1 ] || [ "${PYTHON:-}" ] || parts="install $parts"
 device=${DEVICE:-cuda}
 helsinki="$python -m helsinki_env.cli.main"
 if [ "$device" = cuda ]; then
@@ -46,6 +47,8 @@ measure() {
 
 for part in $parts; do
   case $part in
+    install) measure install 150 "python3 -m venv '$out'/env
+        '$out'/env/bin/pip install --quiet -c constraints.txt -e '.[cuda]' pytest pytest-xdist" ;;
     machine) measure machine 15 "$python --version; $python -m pip list | grep -iE '^(numpy|numba|torch|triton)'; nproc; nvidia-smi || true" ;;
     # 100,000 games for each number of players on the GPU and on the CPU: all memory must be identical
     equal) measure equal 150 "$python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' && $python -m pytest -q -W ignore -n 6 --dist load -m '' tests/test_cuda.py -k 'a_card_plays or a_card_refuses'" ;;
@@ -63,7 +66,7 @@ for part in $parts; do
         '$out'/jax/bin/pip install --quiet -c docs/peers/requirements.txt pgx '$jax'
         for game in go_9x9 chess shogi; do for batch in $jax_batches; do
           echo \$game \$batch; '$out'/jax/bin/python -P docs/peers/peer.py pgx \$game \$batch $seconds; done; done" ;;
-    *) echo "There is no part '$part'. Parts: machine equal speed training profile memcheck learning jax." >&2; exit 2 ;;
+    *) echo "There is no part '$part'. Parts: install machine equal speed training profile memcheck learning jax." >&2; exit 2 ;;
   esac
 done
 exit $failed

@@ -214,5 +214,9 @@ def test_the_script_for_a_card_runs_on_a_processor(tmp_path: Path) -> None:
     )
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr.startswith("There is no part 'speeds'. Parts: machine")
+    del environment["PYTHON"]
+    command = ["bash", "benchmarks/gpu_session.sh", str(tmp_path), "install", "machine"]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    assert "numba-cuda" in (tmp_path / "machine.log").read_text()
     for game in ("helsinki", "copenhagen"):
         assert [row["batch"] for row in json.loads((tmp_path / f"speed-{game}.json").read_text())["rows"]] == [64, 256]
