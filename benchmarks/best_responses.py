@@ -20,6 +20,7 @@ from typing import Any
 
 import helsinki_env
 from helsinki_env.agents.registry import files_digest, make_player
+from helsinki_env.bench.paired import described
 from helsinki_env.cli.commands.simulate import MatchFile, play_into
 from helsinki_env.data import Node, UserError, check_same_settings, read_json, read_yaml
 from helsinki_env.engine.spec import spec_by_name
@@ -70,7 +71,8 @@ def results(file: Node, out: Path, only: list[int], counts: list[int]) -> Iterat
                     seated = [make_player(player, config), *[make_player(to, config)] * (players - 1)]
                     match = Match(seated, config, settings["seed"])
                     played = final_games(match, settings["games"], out / f"{path.stem}.jsonl")
-                    write_json(path, {**settings, "result": against_row(played, to)})
+                    # Not a setting, because a run can be resumed with a later revision.
+                    write_json(path, {**settings, "revision": described(), "result": against_row(played, to)})
                 row = read_json(path, UserError).mapping().value
                 check_same_settings(path, settings, {key: row.get(key) for key in settings}, UserError)
                 yield {"game": game, "to": to, "by": by, "training_seed": seed, **row["result"]}
