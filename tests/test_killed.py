@@ -78,30 +78,49 @@ FILES = {
             ["higher_rate-1/latest.safetensors", "*/latest.safetensors"],
         ),
         (
-            "search_comparison.py --search search.yaml --objectives objectives.yaml --methods random,model --seeds 0",
-            "random-0/**/*.games",
-            ["comparison.json"],
+            "training_trials.py train trials.yaml --seeds 1; training_trials.py test trials.yaml --seeds 1 --players 2",
+            "games/**/*.games",
+            ["tests.json"],
+        ),
+        *(
+            (
+                f"search_comparison.py --search search.yaml --objectives objectives.yaml --methods {methods} --seeds 0",
+                "*-0/**/*.games",
+                ["comparison.json"],
+            )
+            for methods in ("random,model", "ntbea")
         ),
     ],
 )
 def test_a_killed_command_is_resumed_with_the_same_result(
     command: str, begun: str, results: list[str], tmp_path: Path
 ) -> None:
-    """Compare the files that match the patterns; those of the first do not exist when the command is killed."""
+    """Compare the files that match the patterns; those of the first do not exist when the command is killed.
+
+    Of several commands, only the last is killed.
+    """
     for name, text in FILES.items():
         (tmp_path / name).write_text(text.replace("FOLDER", str(tmp_path)))
-    name, *arguments = command.split()
-    start = ["-m", "helsinki_env.cli.main"] if name == "helsinki" else [str(ROOT / "benchmarks" / name)]
-    words = [sys.executable, *start, *arguments, "--out", "out"]  # in both runs, because files name the folder
+    *before, words = [arguments(one) for one in command.split("; ")]
     settings: dict[str, Any] = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(ROOT)}}
     out = tmp_path / "out"
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, **settings)
+    for one in (*before, words):
+        subprocess.run(one, check=True, stdout=subprocess.DEVNULL, **settings)
     whole = contents(out, results)
     out.rename(tmp_path / "whole")
+    for one in before:
+        subprocess.run(one, check=True, stdout=subprocess.DEVNULL, **settings)
     killed_once(words, out, begun, **settings)
     assert not any(out.glob(results[0]))
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, **settings)
     assert contents(out, results) == whole
+
+
+def arguments(command: str) -> list[str]:
+    """Return the arguments that start a command, which writes to the folder "out" because its files name the folder."""
+    name, *rest = command.split()
+    start = ["-m", "helsinki_env.cli.main"] if name == "helsinki" else [str(ROOT / "benchmarks" / name)]
+    return [sys.executable, *start, *rest, "--out", "out"]
 
 
 def contents(folder: Path, patterns: list[str]) -> dict[str, bytes]:
