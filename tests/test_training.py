@@ -1612,6 +1612,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("ppo: {random_start_actions: 0}", r"ppo\.random_start_actions: found 0"),
         ("learner: plain\nppo: {random_start_fraction: 0.5}", r"ppo\.random_start_fraction: found 0\.5, expected 0"),
         ("learner: plain\nsearch: {share: 0.5}", r"search\.share: found 0\.5, expected 0 for a plain network"),
+        ("search: {share: 0.5, player: nett}", r"search\.player: found 'nett', expected one of heuristic, net"),
         ("learner: plain\nstart: net", r"start: found 'net', expected none for a plain network"),
         ("ppo: {num_envs: 1000000000}", r"ppo\.num_envs: found 1000000000"),
         ("pretraining: {share: .nan}", r"pretraining\.share: found nan"),
