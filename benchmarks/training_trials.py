@@ -92,10 +92,12 @@ def test(trials: Node, variant: str, seeds: list[int], players: int, out: Path, 
     while True:
         scores = [deal_scores(trials, variant, seed, players, out, games)[1] for seed in seeds]
         state = run_sprt(np.mean(scores, axis=0), hypotheses)
-        if state.verdict != "running" or games == limit:
-            verdict = "undecided" if state.verdict == "running" else state.verdict
-            wins, ratio = round(100 * state.mean, 2), round(state.log_ratio, 2)
-            return {"seeds": seeds, "verdict": verdict, "deals": state.blocks, "wins": wins, "log_ratio": ratio}
+        # Either the test has decided or no more games are allowed.
+        if (decision := state.verdict) != "running" or games == limit:
+            result = {"seeds": seeds, "decision": "undecided" if decision == "running" else decision}
+            return result | {
+                "deals": state.blocks, "wins": round(100 * state.mean, 2), "log_ratio": round(state.log_ratio, 2)
+            }  # fmt: skip
         games = min(limit, 2 * games)
 
 
