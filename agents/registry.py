@@ -6,8 +6,9 @@ A package registers its own player with an entry point in the group ``helsinki.p
     mine = "my_package.players:make"
 
 ``make(argument: str, config)`` returns the player, given the text after the colon and the game configuration. Without a
-package, use ``my_module:make`` or ``my_module:Player``. The attribute is such a function, a player, or a player class
-whose constructor needs no arguments. The module must be importable or in the working directory.
+package, use ``my_module:make:ARGUMENT`` or ``my_module:Player:ARGUMENT``. The attribute is such a function, a player,
+or a player class, whose constructor gets the argument if there is one. The module must be importable or in the working
+directory.
 """
 
 from __future__ import annotations
@@ -243,8 +244,9 @@ def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
 
         return program_files(argument)
     if name not in player_names():
-        module = _find_module(name)
-        return () if module is None or module.origin is None else (Path(module.origin),)
+        module, path = _find_module(name), Path(argument.partition(":")[2])  # the argument may name a file of weights
+        files = () if module is None or module.origin is None else (Path(module.origin),)
+        return (*files, path) if is_file(path) else files
     if name not in ("net", "net+search", "mlp") or (name == "mlp" and not argument):
         return ()
     from helsinki_env.agents.net.make import network_path
@@ -304,16 +306,17 @@ def _make_from_module(module: str, argument: str, config: Any) -> Player:
     with converted_player_errors(called, "cannot be loaded"):
         import_module("helsinki_env.registration")  # the module may make environments by id
         found = getattr(import_module(module), attribute)
-    if isinstance(found, type | Player):
+    made: Player
+    if isinstance(found, type):  # tested first: a player class is itself an instance of the protocol `Player`
+        made = found(rest) if rest else found()
+    elif isinstance(found, Player):
         _no_argument(f"{module}:{attribute}", rest)
-    elif not callable(found):
+        made = found
+    elif callable(found):
+        made = found(rest, config)
+    else:
         raise PlayerError(
             f"player {called}: found {type(found).__name__}, expected a player, a class of players or a function that "
             "makes one from an argument and a configuration"
         )
-    if isinstance(found, type):
-        found = found()
-    elif not isinstance(found, Player):
-        found = found(rest, config)
-    made: Player = found
     return made

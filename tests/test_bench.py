@@ -112,7 +112,7 @@ def test_games_in_tensors_are_measured(tmp_path: Path, capsys: pytest.CaptureFix
     result = json.loads(path.read_text())
     assert [row["batch"] for row in result["rows"]] == [2, 8]
     assert all(row["with_choosing"] > 0 and row["without_observations"] > 0 for row in result["rows"])
-    assert "with choosing" in capsys.readouterr().out
+    assert "with sampling" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

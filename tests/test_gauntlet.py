@@ -520,6 +520,15 @@ def test_the_command_rates_and_verifies(
     assert "found other games in the replay" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
+def test_verify_reads_the_bundled_gauntlet_that_a_certificate_names(
+    game: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = ROOT / "docs" / "leaderboard" / game / "net.json"
+    assert main(["evaluate", "verify", str(path), "greedy"]) == 2
+    assert "that of 'greedy' (name the rated player)" in capsys.readouterr().err  # the gauntlet itself was accepted
+
+
 def test_what_a_rating_expects_of_each_opponent(gauntlet: Gauntlet, pins: ReferenceRatings) -> None:
     plan = gauntlet.plan(COUNTED_PREFIX + "heuristic", "quick")
     at_zero, ahead = (expected_opponent_scores(plan, pins, [elo, elo]) for elo in (0.0, 4000.0))

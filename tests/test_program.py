@@ -23,7 +23,7 @@ import pytest
 from helsinki_env.agents.base import Player, choose_action
 from helsinki_env.agents.program.player import ProgramPlayer, action_message
 from helsinki_env.agents.program.process import Process
-from helsinki_env.agents.registry import PlayerError, is_code, make_player, player_files
+from helsinki_env.agents.registry import PlayerError, files_digest, is_code, make_player, player_files
 from helsinki_env.agents.replaced_actions import CountedPlayer, ReplacedActions
 from helsinki_env.cli.main import main
 from helsinki_env.engine.game import IllegalActionError
@@ -524,6 +524,10 @@ class Leaves(Builder):
     def __init__(self):
         raise SystemExit(0)
 
+class Loaded(Builder):
+    def __init__(self, path):
+        self.name = f"loaded:{path}"
+
 class Stops(Builder):
     name = "stops"
     def act(self, observation, mask, words):
@@ -553,8 +557,19 @@ def test_a_module_in_the_folder_brings_players() -> None:
     assert make_player("my_bots_here:Builder").name == "builder"
     assert make_player("my_bots_here:player").name == "builder"
     assert make_player("my_bots_here:make:5").name == "made:5"
+    assert make_player("my_bots_here:Loaded:weights.zip").name == "loaded:weights.zip"
     assert player_files("counted:my_bots_here:Builder") == (Path.cwd() / "my_bots_here.py",)
-    for wrong in ("my_bots_here:nobody", "my_bots_here:Builder:5", "my_bots_here:MODULE", "nothing_here:Builder"):
+    before = files_digest("my_bots_here:Loaded:weights.zip")
+    Path("weights.zip").write_bytes(b"weights")
+    assert files_digest("my_bots_here:Loaded:weights.zip") != before
+    assert player_files("my_bots_here:Loaded:weights.zip")[1:] == (Path("weights.zip"),)
+    for wrong in (
+        "my_bots_here:nobody",
+        "my_bots_here:Builder:5",
+        "my_bots_here:player:5",
+        "my_bots_here:MODULE",
+        "nothing_here:Builder",
+    ):
         with pytest.raises(PlayerError, match=wrong.partition(":")[0]):
             make_player(wrong)
     assert [is_code(name) for name in ("my_bots_here:Builder", "counted:program:x", "forced:a:program:x")] == [True] * 3
@@ -567,7 +582,7 @@ def test_a_module_in_the_folder_brings_players() -> None:
     [
         ("my_bots_here:Leaves", r"my_bots_here:Leaves'?: cannot be made: SystemExit: 0 \(.*my_bots_here.py, line 13\)"),
         ("my_bots_here:without_arguments", "cannot be made: TypeError: without_arguments"),
-        ("my_bots_here:Stops", r"player stops: does not decide: KeyError: 'nothing' \(.*my_bots_here.py, line 18\)"),
+        ("my_bots_here:Stops", r"player stops: does not decide: KeyError: 'nothing' \(.*my_bots_here.py, line 22\)"),
         ("broken_here:Builder", r"cannot be loaded: SyntaxError: .*broken_here.py, line 1\)"),
         ("leaving_here:Builder", r"cannot be loaded: SystemExit: 3 \(.*leaving_here.py, line 2\)"),
     ],

@@ -128,7 +128,7 @@ class Table:
 
     def part(self) -> str:
         """Return the table as a section of a page."""
-        head = ("library", "game", "parallel games", "actions/s", "with choosing")
+        head = ("library", "game", "parallel games", "actions/s", "with sampling")
         table = markdown.markdown_table(
             head, [[markdown.escape_markdown(cell) for cell in row] for row in self.rows], left=2
         )

@@ -378,7 +378,7 @@ def cells(row: Measurement) -> list[str]:
 
 def speed_table(result: dict[str, Any], what: str) -> SpeedTable:
     """Return the results of `run_benchmark` as a table."""
-    head = ("measured", "games", "threads", "actions/s", "with choosing", "x baseline")
+    head = ("measured", "games", "threads", "actions/s", "with sampling", "x baseline")
     title = f"{what}: uniformly random legal play except in the last rows; medians"
     return SpeedTable(title, head, [cells(Measurement(**row)) for row in result["rows"]])
 

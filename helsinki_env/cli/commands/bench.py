@@ -49,7 +49,7 @@ def _measure_tensors(config: Any, batches: Sequence[int], device: str, seconds: 
 
     console = plain_console()
     table = Table(title=f"{game_text(config)} in tensors on {device}: uniformly random legal play; medians")
-    for name in ("games", "actions/s", "with choosing", "without observations"):
+    for name in ("games", "actions/s", "with sampling", "without observations"):
         table.add_column(name, justify="right")
 
     def report(row: TensorRow) -> None:

@@ -24,7 +24,7 @@ from helsinki_env.utils.files import write_json
 from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console, results_table
-from helsinki_env.utils.yaml_files import configs_folder
+from helsinki_env.utils.yaml_files import configs_folder, list_yaml
 
 if TYPE_CHECKING:
     from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
@@ -78,6 +78,7 @@ def run(
         from helsinki_env.evaluation.gauntlet.certificate import (
             COUNTED_PREFIX,
             SEAL_FILE,
+            certified_name,
             check_seal,
             expected_opponent_scores,
             make_certificate,
@@ -85,11 +86,10 @@ def run(
         )
         from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import certificate_row, format_rating_interval
-        from helsinki_env.evaluation.positions.certificate import certified_suite
 
     player = _player_name(player)
     chosen = _gauntlet(gauntlet, trust)
-    if (out / "certificate.json").exists() and certified_suite(out / "certificate.json") is not None:
+    if (out / "certificate.json").exists() and certified_name(out / "certificate.json", "suite") is not None:
         raise UserError(f"--out: found {out}, the folder of a test on positions; choose another one")
     page = None if write is None else _leaderboard(write, chosen)
     check_players([player], chosen.reference.tables[0].config)  # fail before the kernels of its matchups are compiled
@@ -203,7 +203,7 @@ def verify(
     Args:
         certificate: certificate.json of evaluate run or evaluate positions.
         player: player that replays the games; default: the player named in the certificate.
-        gauntlet: a name in configs/gauntlets or the path to a YAML file; default: helsinki.
+        gauntlet: gauntlet of the certificate, unless it is a bundled gauntlet.
         suite: position suite of the certificate, unless it is a bundled suite.
         games: minimum number of games to replay, or number of positions in which to query the player again.
         seed: random seed for the sample; default: a new one for each check.
@@ -213,19 +213,20 @@ def verify(
     """
     with requires_extra("stats"):
         from helsinki_env.agents.llm.usage import shared_budget
-        from helsinki_env.evaluation.gauntlet.certificate import read_unverified_certificate
+        from helsinki_env.evaluation.gauntlet.certificate import certified_name, read_unverified_certificate
         from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import format_rating_interval
-        from helsinki_env.evaluation.positions.certificate import certified_suite
 
     player = None if player is None else _player_name(player)
-    if (named := certified_suite(certificate)) is not None:
+    if (named := certified_name(certificate, "suite")) is not None:
         if gauntlet is not None or processes is not None:
             option = "--processes" if gauntlet is None else "--gauntlet"
             raise UserError(f"{option}: found with a certificate of positions, expected it with one of evaluate run")
         return verify_positions(certificate, player, suite or named, games, seed, trust)
     if suite is not None:
         raise UserError("--suite: found with a certificate of evaluate run, expected it with one of positions")
+    if gauntlet is None and (bundled := certified_name(certificate, "gauntlet")) in list_yaml("gauntlets"):
+        gauntlet = bundled
     chosen = _gauntlet(gauntlet, trust)
     check_players([] if player is None else [player], chosen.reference.tables[0].config)
     claim = read_unverified_certificate(certificate, chosen, ReferenceRatings.of(chosen), player, trust=trust)

@@ -49,10 +49,10 @@ def positions(
     from helsinki_env.agents.llm.usage import shared_budget
 
     with requires_extra("stats"):
+        from helsinki_env.evaluation.gauntlet.certificate import certified_name
         from helsinki_env.evaluation.positions.certificate import (
             PositionsPage,
             ask_player,
-            certified_suite,
             make_certificate,
             positions_row,
         )
@@ -62,7 +62,7 @@ def positions(
     player = player.strip()
     check_players([player], chosen.matchups[0][1])
     out_folder(out)
-    if (out / "certificate.json").exists() and certified_suite(out / "certificate.json") is None:
+    if (out / "certificate.json").exists() and certified_name(out / "certificate.json", "suite") is None:
         raise UserError(f"--out: found {out}, the folder of an evaluation with games; choose another one")
     page = None if write is None else PositionsPage(write, chosen)
     if page is not None:

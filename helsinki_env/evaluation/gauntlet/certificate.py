@@ -42,7 +42,16 @@ from helsinki_env.evaluation.match_stats import fractional_wins, proportion_inte
 from helsinki_env.evaluation.rating.anchored import AnchoredGames, AnchoredRating, anchored_ratings
 from helsinki_env.utils.files import is_file, write_json
 
-__all__ = ["SEAL_FILE", "check_seal", "combined_rating", "seal_gauntlet", "seal_of", "unseal", "write_seal"]
+__all__ = [
+    "SEAL_FILE",
+    "certified_name",
+    "check_seal",
+    "combined_rating",
+    "seal_gauntlet",
+    "seal_of",
+    "unseal",
+    "write_seal",
+]
 
 COUNTED_PREFIX = "counted:"
 """Prefix of the player's name in the plan. Illegal actions of a player with this prefix are replaced and counted."""
@@ -295,6 +304,14 @@ class UnverifiedCertificate:
                     )
                 if progress is not None:
                     progress(self.plan.games_of([chunk]))
+
+
+def certified_name(path: Path, key: str) -> str | None:
+    """Return the name of the ``gauntlet`` or ``suite`` (`key`) in a certificate, or None if it has no such key."""
+    data = read_json(path, GauntletError).value
+    certified = data.get("certified") if isinstance(data, dict) else None
+    name = certified.get(key) if isinstance(certified, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def read_unverified_certificate(

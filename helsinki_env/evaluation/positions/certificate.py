@@ -38,7 +38,6 @@ __all__ = [
     "Answers",
     "PositionsPage",
     "ask_player",
-    "certified_suite",
     "check_answers",
     "make_certificate",
     "positions_row",
@@ -208,14 +207,6 @@ def _header(suite: Suite) -> dict[str, Any]:
         "suite_digest": suite.digest,
         "environment": suite.data["environment"],
     }
-
-
-def certified_suite(path: Path) -> str | None:
-    """Return the suite name of a certificate, or None if the certificate is not for a position suite."""
-    data = read_json(path, PositionsError).value
-    certified = data.get("certified") if isinstance(data, dict) else None
-    suite = certified.get("suite") if isinstance(certified, dict) else None
-    return suite if isinstance(suite, str) else None
 
 
 def read_certificate(path: Path, suite: Suite) -> dict[str, Any]:
