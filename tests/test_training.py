@@ -1459,6 +1459,12 @@ def test_the_first_of_two_runs_in_a_folder_is_not_overwritten(preset: Preset, tm
     with pytest.raises(RunError, match="found a training run, expected an empty folder"):
         other.run()
     assert (tmp_path / "run" / "state.safetensors").read_bytes() == before
+    one, other = (Training(short, tmp_path / "run", 5, resume=True) for _ in range(2))
+    one.run()
+    before = (tmp_path / "run" / "state.safetensors").read_bytes()
+    with pytest.raises(RunError, match=r"another process has continued in the meantime, .*; resume it again"):
+        other.run()
+    assert (tmp_path / "run" / "state.safetensors").read_bytes() == before
 
 
 def test_a_state_without_a_digest_is_not_read(tmp_path: Path) -> None:
@@ -1641,6 +1647,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("matchups: [{share: 0}]", r"matchups\[0\]\.share: found 0"),
         ("matchups: [{share: 1.0e+308}]", r"matchups\[0\]\.share: found 1e\+308, expected a number between"),
         ("start: 0", "start: found 0, expected a player"),
+        ("start: model.onnx", "start: found 'model.onnx', expected a checkpoint, because exported models cannot"),
         ("against: []", r"against: found \[\], expected a player"),
         ("covered: [two_pints]", r"covered\[0\]: found 'two_pints'"),
         ("covered: two_points\nmatchups: [{covered: [1, 2]}]", r"matchups\[0\]\.covered: found \[1, 2\]"),

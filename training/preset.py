@@ -318,6 +318,8 @@ class Preset:
         if self.against:
             named["against"] = (self.against,)
         if self.start:
+            if Path(self.start).suffix == ".onnx":
+                Node(self.start, PresetError, "start").fail("a checkpoint, because exported models cannot be trained")
             named["start"] = (network_name(self.start),)
         for path, names in named.items():
             least = 1 if path == "evaluation.opponents" else 0

@@ -13,6 +13,7 @@ Files in a run folder:
 from __future__ import annotations
 
 import copy
+import hashlib
 import subprocess
 import time
 from collections.abc import Callable
@@ -55,10 +56,10 @@ __all__ = ["RunError", "Training", "check_run_folder", "train_to_the_end", "uses
 
 #: Seed offsets that make evaluation games independent of training games.
 _MATCH_SEED = 1_000_000
-_PROMOTION_SEED = 2_000_000
-_HALVING_SEED = 3_000_000
 #: The seeds of consecutive promotion tests differ by 100, and those of consecutive runs by 1000. From the eleventh test
 #: onward, a run therefore reuses deals from the tests of another run.
+_PROMOTION_SEED = 2_000_000
+_HALVING_SEED = 3_000_000
 _MAX_SEED = 2**53
 #: Upper bound on saved counts.
 _MAX_COUNT = 2**53
@@ -153,6 +154,8 @@ class Training:
         self.run_state = RunState(part=next(iter(self.learner.phases)))
         #: State of the run after its last update, as arguments of `write_state`.
         self._snapshot: tuple[Arrays, dict[str, Any]] | None = None
+        #: Digest of the state file that this run resumes.
+        self._resumed: str | None = None
         if resume:
             self._resume()
 
@@ -172,6 +175,7 @@ class Training:
 
     def _resume(self) -> None:
         try:
+            self._resumed = _digest(self._state)
             arrays, description = read_state(self._state)
         except StateError as problem:
             raise RunError(str(problem)) from None
@@ -191,6 +195,15 @@ class Training:
             phase.counts = {key: description[name][key].integer(0, _MAX_COUNT) for key in phase.counts}
         self.learner.phases[self.run_state.part].restore(arrays)
 
+    def _check_unchanged(self) -> None:
+        """Raise RunError if another process has trained in the folder since this run was created."""
+        check_run_folder(self.folder, self._resumes)
+        if self._resumes and _digest(self._state) != self._resumed:
+            raise RunError(
+                f"{self.folder}: found a run that another process has continued in the meantime, expected an unchanged "
+                "one; resume it again"
+            )
+
     def run(self, report: Callable[[Report], None] | None = None) -> dict[str, Any]:
         """Train until completion or the time limit, evaluate, and return the summary, which is also saved.
 
@@ -204,7 +217,7 @@ class Training:
             log = None
             if self.group.is_main:
                 stack.enter_context(hold_lock_file(self.folder / "lock", busy))
-                check_run_folder(self.folder, self._resumes)  # another process may have trained here in the meantime
+                self._check_unchanged()
                 log = stack.enter_context(TensorBoardWriter(self.folder / "tensorboard", self._updates()))
                 check_no_link(self.folder / "past")
                 for folder in (self.folder, self.folder / "past"):
@@ -479,17 +492,24 @@ def train_to_the_end(
         )
 
 
+def _digest(path: Path) -> str | None:
+    """Return the digest of a file's content, or None if there is no file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if is_file(path) else None
+
+
 def _commit() -> str:
-    """Return the commit of the source tree, or an empty string outside a repository."""
+    """Return the commit of the clone that the package is in, or an empty string for an installed wheel."""
+    folder = Path(__file__).resolve().parents[1]  # of a clone; git would also find a repository around a wheel
     try:
         result = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],  # git from the user's PATH
-            cwd=Path(__file__).parent,
+            ["git", "rev-parse", "--show-toplevel", "--short=12", "HEAD"],  # git from the user's PATH
+            cwd=folder,
             capture_output=True,
             text=True,
             timeout=5,
             check=True,
         )
-    except (OSError, subprocess.SubprocessError):
+        root, commit = result.stdout.splitlines()
+    except (OSError, ValueError, subprocess.SubprocessError):
         return ""
-    return result.stdout.strip()
+    return commit if Path(root).resolve() == folder else ""

@@ -16,7 +16,7 @@ from helsinki_env.agents.net.description import (
     CheckpointError,
     arrays_digest,
     check_description,
-    check_exists,
+    check_readable,
     interface_digests,
     network_description,
     parse_description,
@@ -81,7 +81,7 @@ def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
         CheckpointError: if the file is missing, damaged, invalid, or for a different kind of network or environment.
     """
     path = Path(path)
-    check_exists(path, f"train one with 'helsinki train --preset {make.preset}'")
+    check_readable(path, f"train one with 'helsinki train --preset {make.preset}'")
     with path.open("rb") as start:
         if start.read(4).startswith(_PICKLES):
             raise CheckpointError(

@@ -37,7 +37,7 @@ __all__ = [
     "UnmeasuredComponentsWarning",
     "arrays_digest",
     "check_description",
-    "check_exists",
+    "check_readable",
     "interface_digests",
     "measured_components",
     "network_description",
@@ -149,10 +149,14 @@ def check_description(path: Path, content: Mapping[str, Any]) -> None:
             )
 
 
-def check_exists(path: Path, how: str) -> None:
-    """Check that a file exists; otherwise raise CheckpointError with `how`, the command that creates it."""
+def check_readable(path: Path, how: str) -> None:
+    """Raise CheckpointError if a file cannot be read, or does not exist; `how` is the command that creates it."""
     if not is_file(path):
         raise CheckpointError(f"{shorten(path)}: found no such file; {how}")
+    try:
+        path.open("rb").close()
+    except OSError as problem:
+        raise CheckpointError(f"{shorten(path)}: cannot be read: {problem.strerror}") from None
 
 
 _DIGEST = re.compile("[0-9a-f]{16}")

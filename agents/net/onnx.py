@@ -13,7 +13,7 @@ from helsinki_env.agents.base import Int8Array, Int64Array
 from helsinki_env.agents.net.description import (
     DESCRIPTION_KEY,
     CheckpointError,
-    check_exists,
+    check_readable,
     parse_description,
     uses_lookahead,
 )
@@ -56,7 +56,7 @@ class OnnxModel(BatchedModel):
     def __init__(self, path: str | Path, content: bytes | None = None) -> None:
         path = Path(path)
         if content is None:
-            check_exists(path, "export a checkpoint with 'helsinki export CHECKPOINT --out model.onnx'")
+            check_readable(path, "export a checkpoint with 'helsinki export CHECKPOINT --out model.onnx'")
             content = path.read_bytes()
         self._session = _open(path, content)
         entries = _entries(path, self._session)
