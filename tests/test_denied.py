@@ -109,6 +109,9 @@ def test_tables_without_games_are_left_out_and_unfinished_ones_say_so() -> None:
     assert "400 games, `one` in all seats; 100 more are planned and not played yet." in page
     assert "not yet" not in page
     assert "too narrow" not in page
+    foreign = replace(table, name="a\n\n# b <i>c</i>")
+    page = ablation_report_files([foreign], "denied", "<b>", PROVENANCE)[0][Path("denied.md")].decode()
+    assert [line for line in page.splitlines() if line.startswith("#")] == [r"# \<b\>", r"## a # b \<i\>c\</i\>"]
     few, _ = ablation_report_files([made_up(149)], "denied", "Worth", PROVENANCE)
     assert b"With 149 deals, these intervals are too narrow. Play at least 150 deals." in few[Path("denied.md")]
     with pytest.raises(RatingError, match=r"table 'not yet': found no games yet"):

@@ -435,6 +435,17 @@ def test_an_echoed_key_is_written_nowhere(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o077 == 0
 
 
+def test_a_line_that_another_process_did_not_finish_costs_only_that_line(tmp_path: Path) -> None:
+    path = tmp_path / "transcript.jsonl"
+    transcript, bodies = Transcript(path), [{"model": "small", "messages": [str(number)]} for number in range(3)]
+    transcript.add(bodies[0], "silent")
+    with path.open("ab") as file:
+        file.write(b'{"request": "0')  # the other process is killed here
+    transcript.add(bodies[1], "silent")
+    Transcript(path).add(bodies[2], "silent")
+    assert [Transcript(path).outcome(body) for body in bodies] == ["silent"] * 3
+
+
 @pytest.mark.thorough
 def test_mutated_transcripts_are_read_or_give_one_error(tmp_path: Path) -> None:
     path = tmp_path / "transcript.jsonl"

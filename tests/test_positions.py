@@ -38,6 +38,7 @@ from helsinki_env.evaluation.positions.suite import (
     suite_path,
 )
 from helsinki_env.records import Record
+from helsinki_env.utils.files import hold_lock_file
 from tests.support.models import completion, endpoint, last_choice
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
@@ -189,6 +190,15 @@ def test_a_certificate_is_verified_and_an_interrupted_test_resumes(
     (tmp_path / "answers.json").write_text(json.dumps(saved | {"package": "0.0.1"}))
     assert main(words) == 2
     assert "package: found" in capsys.readouterr().err
+
+
+def test_two_processes_do_not_write_the_same_answers(suite: Suite, tmp_path: Path) -> None:
+    saved = tmp_path / "answers.json"
+    with hold_lock_file(tmp_path / ".answers.json.lock", RuntimeError("busy")):  # as the other one does
+        with pytest.raises(PositionsError, match="found another process that writes it"):
+            ask_player(suite, "random", saved)
+        assert not saved.exists()
+    assert len(ask_player(suite, "random", saved).actions) == len(suite.positions)
 
 
 def test_changed_certificates_are_found(suite: Suite, tmp_path: Path, capsys: Output) -> None:

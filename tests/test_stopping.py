@@ -459,6 +459,21 @@ def test_what_stands_before_the_match_stays(match: Path, tmp_path: Path) -> None
     assert path.read_bytes() == other + match.read_bytes()
 
 
+@pytest.mark.parametrize("before", [b'{"environment": "helsinki_v9"}\n', b"\n"])
+def test_a_line_before_the_match_that_is_no_record_stays(match: Path, tmp_path: Path, before: bytes) -> None:
+    path, lines = tmp_path / "games.jsonl", match.read_bytes().splitlines(keepends=True)
+    path.write_bytes(before + lines[1] + b"\n" + lines[4])
+    assert main([*MATCH, "--out", str(path), "--resume"]) == 0
+    assert path.read_bytes() == before + match.read_bytes()
+
+
+def test_a_damaged_line_within_the_match_is_an_error(match: Path, tmp_path: Path, capsys: Output) -> None:
+    path, lines = tmp_path / "games.jsonl", match.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[1][:50] + b"\n" + lines[2])
+    assert main([*MATCH, "--out", str(path), "--resume"]) == 2
+    assert "games.jsonl, line 2: record: cannot be read as JSON" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -230,15 +230,13 @@ class Transcript:
         self._path, self._lock = path, threading.Lock()
         self._found: dict[str, Completion] = {}
         self._outcomes: dict[str, str] = {}
-        self._unfinished = False
         if path is None:
             return
         try:
             content = path.read_bytes() if path.exists() else b""
         except OSError as problem:
             raise PlayerError(f"{shorten(path)}: cannot be read: {problem.strerror}") from None
-        lines = content.split(b"\n")
-        self._unfinished = bool(lines.pop())
+        lines = content.split(b"\n")[:-1]
         for number, line in enumerate(lines, 1):
             is_cut = lines[number : number + 1] == [_CUT]
             if line.strip() and line != _CUT and not is_cut:
@@ -293,15 +291,23 @@ class Transcript:
                 self._found[request] = found
             if self._path is None:
                 return
-            line = (b"\n" + _CUT + b"\n" if self._unfinished else b"") + json.dumps(entry).encode() + b"\n"
+            line = json.dumps(entry).encode() + b"\n"
             try:
-                file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+                file = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
                 try:
+                    if not _ends_with_newline(file):
+                        line = b"\n" + _CUT + b"\n" + line
                     while line:
                         line = line[os.write(file, line) :]
                 finally:
                     os.close(file)
             except OSError as problem:
-                self._unfinished = True  # part of the line may have been written
                 raise PlayerError(f"{shorten(self._path)}: cannot be written: {problem.strerror}") from None
-            self._unfinished = False
+
+
+def _ends_with_newline(file: int) -> bool:
+    """Return whether an open file is empty or ends with a newline. If not, a process was killed while it wrote."""
+    if os.lseek(file, 0, os.SEEK_END) == 0:
+        return True
+    os.lseek(file, -1, os.SEEK_END)
+    return os.read(file, 1) == b"\n"

@@ -55,7 +55,9 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
             yield file
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    number, temporary = _temporary(target)
+    former = target.lstat().st_mode if target.exists() else 0
+    # A new file gets the default mode. A replacement is private until it gets the mode of the previous file.
+    number, temporary = _temporary(target, 0o600 if stat.S_ISREG(former) else 0o666)
     # Except on Windows, the file remains open, and therefore locked, until it has its final name.
     with ExitStack() as stack:
         if _POSIX:
@@ -65,9 +67,8 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            # Temporary files are private. The new file gets the mode of the previous file, or the default mode.
-            former = target.lstat().st_mode if target.exists() else 0
-            os.chmod(temporary, stat.S_IMODE(former) if stat.S_ISREG(former) else 0o666 & ~_mask())
+            if stat.S_ISREG(former):
+                os.chmod(temporary, stat.S_IMODE(former))
             os.replace(temporary, target)
         except BaseException:
             temporary.unlink(missing_ok=True)
@@ -80,10 +81,11 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
             os.close(folder)
 
 
-def _temporary(target: Path) -> tuple[int, Path]:
-    """Create a private temporary file next to a file and lock it while it is open; return its descriptor and path.
+def _temporary(target: Path, mode: int) -> tuple[int, Path]:
+    """Create a temporary file next to a file and lock it while it is open; return its descriptor and path.
 
-    Remove temporary files left behind by writers of the same file that were killed.
+    The operating system applies the umask of the process to `mode`, the permissions of the temporary file. Temporary
+    files left behind by writers of the same file that were killed are removed.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     names = (f".{target.name}.helsinki-env-{number}.tmp" for number in count())
@@ -92,7 +94,7 @@ def _temporary(target: Path) -> tuple[int, Path]:
         _remove_abandoned(path)
     for path in chain(first, map(target.with_name, names)):
         try:
-            descriptor = os.open(path, flags, 0o600)
+            descriptor = os.open(path, flags, mode)
         except FileExistsError:  # another writer is using it
             continue
         if _lock(descriptor) is not False and _is_at(descriptor, path):
@@ -170,12 +172,6 @@ def _open_here(path: Path) -> int | None:
             return int(path.name)
         path = folder / os.readlink(path)
     return None
-
-
-def _mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def check_no_link(folder: Path) -> None:

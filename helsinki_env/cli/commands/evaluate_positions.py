@@ -18,7 +18,7 @@ from helsinki_env.cli.progress import ProgressDisplay, saved_progress
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import default_spec
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.utils.files import write_json
+from helsinki_env.utils.files import check_no_link, write_json
 from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console, results_table
@@ -165,6 +165,7 @@ def suite(
     out_file(path, "--write")
     games = plan.tournament
     precompile_plan(games)
+    check_no_link(out / "games")
     play_tournament(games, out, WorkerOptions(processes), part="games", folder=out / "games", form="jsonl")
     with saved_progress(positions, "positions", out) as display:
         value_positions(plan, out, processes or cpu_count(), display.resume, display.advance)

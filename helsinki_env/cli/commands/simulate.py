@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -73,14 +74,21 @@ class MatchFile:
         numbers, config = self.match.numbers(self.games), self.match.config
         records: dict[int, Record] = {}
         first, ours = self.match.round_up_games(self.games), len(lines)
-        while ours:
-            record = self._record(lines[ours - 1], ours)
+        for at in reversed(range(len(lines))):
+            if not lines[at].strip():
+                continue
+            try:
+                record = self._record(lines[at], at + 1)
+            except RecordError:
+                if records and _is_json(lines[at]):
+                    break  # it belongs to an earlier match, with another version or component file
+                raise
             same = record.config == config or record.config.digest == config.digest
             number = numbers.get((record.seed, record.players)) if same and record.finished else None
             if number is None or number >= first:
                 break
             records[number] = record
-            first, ours = number, ours - 1
+            first, ours = number, at
         if not records:
             raise RecordError(
                 f"--resume: {self.path} does not end with a game of this match: expected {', '.join(self.match.names)} "
@@ -149,6 +157,14 @@ class MatchFile:
                 self._close(self._writer.discard)
                 raise RecordError(f"{self.path}: found {self._next:,} games, expected {total:,}; start again")
             self._close(self._writer.finish if kind is None else self._writer.discard)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def play_into(file: MatchFile, threads: int | None = 1) -> Results:

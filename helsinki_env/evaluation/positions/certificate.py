@@ -31,7 +31,7 @@ from helsinki_env.evaluation.gauntlet.leaderboard import CertificatePage
 from helsinki_env.evaluation.play import query_player
 from helsinki_env.evaluation.positions import PositionsError
 from helsinki_env.evaluation.positions.suite import DIFFICULTIES, Suite, results_of
-from helsinki_env.utils.files import is_file, write_json
+from helsinki_env.utils.files import hold_lock_file, is_file, write_json
 from helsinki_env.utils.markdown import code_span, markdown_table, table_row
 
 __all__ = [
@@ -115,8 +115,20 @@ def ask_player(
 
     Raises:
         PlayerError: if the player fails.
-        PositionsError: if the file has the actions of another player or suite.
+        PositionsError: if the file has the actions of another player or suite, or another process is writing it.
     """
+    busy = PositionsError(f"{saved}: found another process that writes it; wait for it, or choose another --out")
+    with hold_lock_file(saved.with_name(f".{saved.name}.lock"), busy):
+        return _ask_player(suite, player, saved, resumed, progress)
+
+
+def _ask_player(
+    suite: Suite,
+    player: str,
+    saved: Path,
+    resumed: Callable[[int], None] | None,
+    progress: Callable[[int], None] | None,
+) -> Answers:
     about = {
         "package": helsinki_env.__version__,  # players without files can change with it
         "suite": suite.digest,

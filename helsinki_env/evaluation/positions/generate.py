@@ -36,7 +36,7 @@ from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.positions import PositionsError
 from helsinki_env.evaluation.positions.suite import FORMAT, SCALE
 from helsinki_env.records import Record, replay_steps
-from helsinki_env.utils.files import atomic_write, remove_leftovers, write_json
+from helsinki_env.utils.files import atomic_write, check_no_link, hold_lock_file, remove_leftovers, write_json
 
 __all__ = ["SuitePlan", "value_positions", "write_suite"]
 
@@ -124,19 +124,26 @@ def value_positions(
     """Evaluate the missing positions of a suite, taken from the finished run ``folder/games``; save each to a file.
 
     `resumed` is called once with the number of saved positions, and `progress` with 1 after each new position.
+
+    Raises:
+        PositionsError: if another process evaluates the positions of the folder.
     """
     values, basis, games = folder / _VALUES, digest_of(plan.basis), plan.tournament
-    if values.exists():
+    busy = PositionsError(
+        f"{folder}: found another process that writes this suite; wait for it, or choose another --out"
+    )
+    check_no_link(values)
+    with hold_lock_file(values / ".lock", busy):
         remove_leftovers(values)
-    jobs = [job for job in _jobs(plan, games, folder) if _saved(values, job.number, basis) is None]
-    if resumed is not None:
-        resumed(plan.positions - len(jobs))
-    tasks = ((job.number, (job,)) for job in jobs)
-    with closing(run_in_processes(_value_position, tasks, processes, "positions")) as finished:
-        for number, future in finished:
-            write_json(_file(values, number), {"basis": basis, "position": future.result()})
-            if progress is not None:
-                progress(1)
+        jobs = [job for job in _jobs(plan, games, folder) if _saved(values, job.number, basis) is None]
+        if resumed is not None:
+            resumed(plan.positions - len(jobs))
+        tasks = ((job.number, (job,)) for job in jobs)
+        with closing(run_in_processes(_value_position, tasks, processes, "positions")) as finished:
+            for number, future in finished:
+                write_json(_file(values, number), {"basis": basis, "position": future.result()})
+                if progress is not None:
+                    progress(1)
 
 
 def _file(values: Path, number: int) -> Path:
