@@ -29,7 +29,7 @@ from helsinki_env.notation import to_dict
 from helsinki_env.records import Record, replay
 from helsinki_env.text import rules
 from helsinki_env.web.player_workers import PlayerPool
-from helsinki_env.web.sessions import PageConnection, TableSessions
+from helsinki_env.web.sessions import PageConnection, TableSession, TableSessions
 from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 from tests.games import EACH_GAME, GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
@@ -587,6 +587,28 @@ def test_an_idle_seat_gives_way_and_connects_again(tmp_path: Path, monkeypatch: 
             for seat in (second, first, second):
                 await call(client, "observe", seat=seat, wait=60)
                 await end_turn(client, seat, random.Random(1))
+
+    asyncio.run(played())
+
+
+def test_concurrent_calls_for_a_seat_connect_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("helsinki_env.mcp.seats.MAX_CONNECTED", 1)
+    monkeypatch.setattr("helsinki_env.mcp.seats.MAX_IDLE", 0.0)
+
+    async def played() -> None:
+        server = InProcess(tmp_path)
+        leave = server.sessions.leave
+
+        async def slow_leave(session: TableSession, page: Any) -> None:
+            await asyncio.sleep(0)  # as if a player of the table had to be stopped
+            await leave(session, page)
+
+        monkeypatch.setattr(server.sessions, "leave", slow_leave)
+        async with server.client() as client:
+            first, second = [(await new_table(client, "you", "greedy"))[0]["seat"] for _ in range(2)]
+            await call(client, "observe", seat=first)
+            await asyncio.gather(*(call(client, "observe", seat=second) for _ in range(3)))
+            assert len(server.sessions.open(second.partition(".")[0]).pages) == 1
 
     asyncio.run(played())
 

@@ -295,6 +295,27 @@ def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path)
     asyncio.run(ask())
 
 
+@BOTH
+def test_a_paused_table_stays_paused_if_another_process_continues_it(game: str, tmp_path: Path) -> None:
+    async def ask() -> None:
+        store, one, thinkers = TableStore(tmp_path), table(game, HUMAN, "greedy"), PlayerPool()
+        store.add(one)
+        room = TableSession(store.load("t1"), store, thinkers)
+        room.table.paused = True
+        other = TableSession(store.load("t1"), store, thinkers)
+        page = PageConnection(list[str]().append, (0,))
+        other.pages.add(page)
+        action = int(other.table.game.legal_actions()[0])
+        other.handle(page, {"type": "decide", "number": 0, "action": action, "once": "", "more": []})
+        room.refresh()
+        assert (room.table.number, room.table.paused) == (1, True)
+        for session in (room, other):
+            await session.close()
+        thinkers.close()
+
+    asyncio.run(ask())
+
+
 def test_a_game_that_was_over_is_not_after_as_many_other_decisions(tmp_path: Path) -> None:
     store, over = TableStore(tmp_path), table("helsinki", HUMAN, "greedy")
     play(over, 1000, "random")

@@ -124,24 +124,26 @@ class ClientSeats:
     def __init__(self, sessions: TableSessions) -> None:
         self._sessions = sessions
         self._connected: dict[str, ClientSeat] = {}
+        self._connecting = asyncio.Lock()  # concurrent calls for a code must not join its seat twice
 
     async def connect(self, code: str) -> ClientSeat:
         """Return the seat of a code, up to date; raise ToolError for an unknown code or too many connected seats."""
-        if code not in self._connected:
-            store = self._sessions.store
-            for other in [c for c, seat in self._connected.items() if seat.game.done or not store.has(seat.table.name)]:
-                await self._leave(other)
-            if len(self._connected) >= MAX_CONNECTED:
-                await self._leave_idle()
-            self._connected[code] = await self._join(code)
-        seat = self._connected[code]
-        seat.page.called = time.monotonic()
-        try:
-            seat.session.refresh()
-        except TableError:  # the table was deleted
-            await self._leave(code)
-            raise
-        return seat
+        async with self._connecting:
+            if code not in self._connected:
+                store, connected = self._sessions.store, self._connected.items()
+                for other in [c for c, seat in connected if seat.game.done or not store.has(seat.table.name)]:
+                    await self._leave(other)
+                if len(self._connected) >= MAX_CONNECTED:
+                    await self._leave_idle()
+                self._connected[code] = await self._join(code)
+            seat = self._connected[code]
+            seat.page.called = time.monotonic()
+            try:
+                seat.session.refresh()
+            except TableError:  # the table was deleted
+                await self._leave(code)
+                raise
+            return seat
 
     async def _join(self, code: str) -> ClientSeat:
         match = _CODE.fullmatch(code)

@@ -9,6 +9,7 @@ import asyncio
 import json
 import logging
 import secrets
+import sqlite3
 import time
 from collections.abc import Collection
 from functools import cache
@@ -234,7 +235,7 @@ class Exercises:
             for name in names:
                 await self._collect(name)
                 self._left -= 1
-        except (PlayerFailedError, StoreError) as problem:
+        except (PlayerFailedError, StoreError, sqlite3.Error) as problem:  # nobody waits for this task
             _log.warning("practice: %s", problem)
         finally:
             self._task, self._left, self._ended = None, 0, time.monotonic()

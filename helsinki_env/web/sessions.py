@@ -162,7 +162,9 @@ class TableSession:
         if self._store.number(self.table.name) == self.table.number:
             return
         self._stop()
+        paused = self.table.paused  # not stored
         self.table, self._message = self._store.load(self.table.name), ""
+        self.table.paused = paused
         self._changed()
         self.resume()
 
