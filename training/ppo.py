@@ -165,14 +165,13 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Sequence[Player]]):
     def update(self) -> Progress:
         """Train on one rollout while a thread plays the next one."""
         began = time.perf_counter()
-        if self._next is None:
-            self._play()
-        assert self._next is not None
-        rollout = self._next.result()
+        rollout = (self._next or self._play()).result()
         waited = time.perf_counter() - began
         self.updates += 1
         self.playing.load_state_dict(self.network.state_dict())
-        self._play()
+        self._rollout_start = self.collector.state()
+        is_last = self.decisions + len(rollout.action) >= self.config.total_timesteps
+        self._next = None if is_last else self._play()
         losses = self._learn(rollout)
         self.decisions += len(rollout.action)
         self.games += rollout.games
@@ -186,11 +185,10 @@ class PPO(SelfPlayPhase[Network, RolloutCollector, Sequence[Player]]):
             seconds=rollout.seconds | {"learning": time.perf_counter() - began - waited, "waiting": waited},
         )
 
-    def _play(self) -> None:
-        """Start the next rollout and save the state before it."""
-        self._rollout_start = self.collector.state()
+    def _play(self) -> Future[Rollout]:
+        """Start the next rollout."""
         opponent = self.opponent(self.updates) if self.config.fixed_opponent_fraction else ()
-        self._next = self._worker.submit(
+        return self._worker.submit(
             self.collector.play, self.playing, opponent, self.config.num_steps, self.updates, self.fast
         )
 

@@ -240,9 +240,7 @@ class Pretraining(PhaseCounters):
     def update(self) -> Progress:
         """Train on one dataset."""
         began = time.perf_counter()
-        if self._next is None:
-            self._next = self._worker.submit(self._generate, self.updates)
-        parts, points = self._next.result()
+        parts, points = (self._next or self._worker.submit(self._generate, self.updates)).result()
         waited = time.perf_counter() - began
         samples = PretrainingSamples(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in ("seats", "table", "wins", "scores"))
@@ -254,7 +252,8 @@ class Pretraining(PhaseCounters):
                 "games or share"
             )
         self.updates += 1
-        self._next = self._worker.submit(self._generate, self.updates)
+        is_last = self.positions + n >= c.samples
+        self._next = None if is_last else self._worker.submit(self._generate, self.updates)
         order = RandomStream.PRETRAINING_ORDER.generator(self.seed, self.updates).permutation(n)
         losses, annealed = [], cosine_anneal(self.done, c.final_lr_fraction)
         for rows in np.array_split(order, max(1, n // c.minibatch_size)):

@@ -197,8 +197,10 @@ class NetPlayer:
         """Return an evaluation for each row; see `helsinki_env.agents.evaluation.evaluate_actions`."""
         observation, action_mask, keys = validate_arrays(self.encoder.config, observation, action_mask, keys)
         also = validate_extra_actions(also, action_mask)
-        inputs, log_probs = self.policy(observation, action_mask)
-        shares = win_probabilities_after(self.encoder, self.model, inputs, observation)
+        inputs = self.encoder.write(observation, action_mask)
+        output = self.model(inputs.seats, inputs.table)
+        log_probs = choice_log_probs(inputs, output, self.model)
+        shares = win_probabilities_after(self.encoder, output, inputs, observation)
         if also is not None:
             at = choice_index(inputs, np.arange(len(inputs)), also)
             missing = np.flatnonzero(np.isnan(shares[at, 0]))
@@ -206,7 +208,8 @@ class NetPlayer:
             only[np.arange(len(missing)), also[missing]] = 1
             if len(missing):  # in rare cases, the heuristic completes the turn differently than after other actions
                 alone = self.encoder.write(observation[missing], only)
-                shares[at[missing]] = win_probabilities_after(self.encoder, self.model, alone, observation[missing])
+                output = self.model(alone.seats, alone.table)
+                shares[at[missing]] = win_probabilities_after(self.encoder, output, alone, observation[missing])
         best = inputs.action[best_choices(inputs, log_probs)].astype(np.int64)
         return make_evaluations(self.encoder, inputs, observation, log_probs, shares, best)
 
@@ -234,10 +237,13 @@ def _sample(inputs: AfterstateBatch, log_probs: FloatArray, keys: KeyArray) -> I
 
 
 def win_probabilities_after(
-    encoder: AfterstateEncoder, model: InferenceModel, inputs: AfterstateBatch, observation: Int8Array
+    encoder: AfterstateEncoder, output: NumpyOutput, inputs: AfterstateBatch, observation: Int8Array
 ) -> FloatArray:
-    """Return every seat's win probability after each action, viewer first, float64 (C, 4); NaN if not evaluated."""
-    wins = model(inputs.seats, inputs.table).wins.astype(np.float64)
+    """Return every seat's win probability after each action, viewer first, float64 (C, 4); NaN if not evaluated.
+
+    `output` is the output of the network for the inputs.
+    """
+    wins = output.wins.astype(np.float64)
     evaluated = evaluated_choices(inputs)
     shares = np.where(evaluated[:, None], wins[inputs.position], np.nan)
     over = np.flatnonzero(evaluated & (inputs.ended[inputs.position] >= 0))

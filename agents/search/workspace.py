@@ -92,7 +92,10 @@ class WorkspacePool:
     @contextmanager
     def borrow(self) -> Iterator[SearchWorkspace]:
         """Yield a free or new workspace, whose scratch content is undefined."""
-        ws = self._free.pop() if self._free else new_workspace(*self._arguments)
+        try:
+            ws = self._free.pop()
+        except IndexError:  # another thread may take the last one at any time
+            ws = new_workspace(*self._arguments)
         try:
             yield ws
         finally:

@@ -100,9 +100,10 @@ def main(
     if of_records:
         from helsinki_env.evaluation.rating.ratings import rate
 
-        print_ratings(console, [rate(table, **vars(rating)) for table in _played(run)])
+        records = _played(run)
+        print_ratings(console, [rate(table, **vars(rating)) for table in records])
         if payoff:
-            _payoff(console, _played(run), None)
+            _payoff(console, records, None)
         return
     tables, provenance = rate_run(run, rating)
     print_ratings(console, tables)

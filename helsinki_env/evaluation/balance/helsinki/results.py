@@ -224,7 +224,7 @@ def _results_in(data: Node) -> dict[str, Any]:
     with data.usable_for("a report of a study of balance"):
         with data.prefix_errors():
             results = _with_conclusions(data.value)
-        list(chapters(all_printable(results)))  # fail before the games are played, which takes hours
+        list(chapters(all_printable(results)))  # fail before any file is written
     return results
 
 

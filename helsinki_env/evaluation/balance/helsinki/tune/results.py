@@ -241,10 +241,8 @@ def reevaluate_proposal(tuning: BoardTuning, found: Mapping[str, Any], evaluator
     digest = load_components(tuning.game(board)["components"]).digest
     if data["components"]["proposed"].value != digest:
         data["components"]["proposed"].fail(f"{digest}, of the board with the changes in the file")
-    judged, rest = (
-        _evaluation(tuning, board, evaluator),
-        {key: value for key, value in found.items() if key != "digest"},
-    )
+    judged = _evaluation(tuning, board, evaluator)
+    rest = {key: value for key, value in found.items() if key != "digest"}
     provenance = {
         **rest["provenance"],
         "networks": rest["provenance"]["networks"] | tuning.tournaments.networks,
