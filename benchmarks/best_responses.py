@@ -13,6 +13,7 @@ the target in all others; with two players, this bounds the target's exploitabil
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,7 +80,7 @@ def results(file: Node, out: Path, only: list[int], counts: list[int]) -> Iterat
 
 
 def final_games(match: Match, games: int, path: Path) -> Results:
-    """Play the games that are missing in a file of records, and return all; Ctrl-C saves the finished games."""
+    """Play the games that are missing in a file of records, and return all; Ctrl-C and SIGTERM save those finished."""
     with MatchFile(path, match, games, resume=is_file(path)) as file:
         try:
             return play_into(file)
@@ -102,6 +103,7 @@ def main() -> None:
     parser.add_argument("--only", default=None, help="comma-separated indices of responses; default: all")
     parser.add_argument("--players", default="2,3,4", help="comma-separated player counts")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: save the finished games
     file = read_yaml(options.file, UserError)
     file.mapping(("seed", "games", "seeds", "training", "responses"))
     listed = [str(index) for index in range(len(file["responses"].entries("responses")))]
