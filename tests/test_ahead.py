@@ -42,7 +42,7 @@ def test_who_waits_for_the_compiler_is_told_so_and_waits_once(tmp_path: Path) ->
 
     told = run("-c", OWN).stderr
     folder = next((tmp_path / "kernels").iterdir())
-    assert told.count("compiling for this machine") == 1
+    assert told.count("compiling the rules and the players") == 1
     assert f"cached in {folder} " in told
     assert run("-c", OWN).stderr == ""
     first = run(*SIMULATE)

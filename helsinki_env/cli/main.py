@@ -50,7 +50,7 @@ class Command:
 COMMANDS = {
     name: Command(f"helsinki_env.cli.commands.{name}", summary, f"helsinki {name} {example}".rstrip())
     for name, summary, example in (
-        ("simulate", "Play games between players and show who wins.",
+        ("simulate", "Play games between players and show their win rates.",
          "--players greedy,heuristic --games 1000 --out games.jsonl"),
         ("play", "Play in a browser, alone or with others.", "--players human,heuristic"),
         ("mcp", "Let assistants play over the Model Context Protocol.", "--http --port 8001"),
@@ -66,7 +66,7 @@ COMMANDS = {
          "configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md"),
         ("evaluate", "Rate any player against fixed opponents, with a certificate.",
          "run heuristic --out runs/evaluate"),
-        ("dataset", "Write transitions for offline learning, from played or fresh games.",
+        ("dataset", "Write the transitions of games for offline learning.",
          "--players net --games 1000 --out runs/dataset"),
         ("check", "Check whether a player follows the protocol, before it is rated.", "heuristic"),
         ("balance", "Study which actions are too strong or too weak.", "run quick --out runs/balance"),

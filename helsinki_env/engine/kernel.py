@@ -118,8 +118,8 @@ class _Announcer(event.Listener):  # pragma: no cover  # see above
         if self.spent > self.PATIENCE:
             self.silent = True
             notice(
-                "compiling for this machine, once, some seconds for the rules and for each player; "
-                f"cached in {CACHE_FOLDER} (`helsinki compile` compiles everything in advance)"
+                "compiling the rules and the players for this CPU; this takes some seconds each, once. "
+                f"The code is cached in {CACHE_FOLDER} (`helsinki compile` compiles everything ahead of time)"
             )
 
 

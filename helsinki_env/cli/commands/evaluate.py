@@ -59,8 +59,8 @@ def run(
 
     Args:
         player: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT or net:MODEL.onnx, net+search:N,
-            program:COMMAND for a program that exchanges JSON, MODULE:ATTRIBUTE for Python code, or the name of a
-            player from an installed package.
+            program:COMMAND for a program that exchanges JSON, llm:listed:MODEL or llm:unlisted:MODEL for a language
+            model, MODULE:ATTRIBUTE for Python code, or another name in docs/players.md.
         gauntlet: a name in configs/gauntlets or the path to a YAML file; default: helsinki.
         stage: stage of the gauntlet, which sets the number of games: quick, full or another stage that it defines.
         out: folder for the run and certificate.json.

@@ -204,10 +204,11 @@ def main(
 
     Args:
         players: comma-separated players, one for each seat, or one for all seats: random, greedy, heuristic, mc:N or
-            ismcts:N (search with N simulations per action), net (the bundled network), net:CHECKPOINT, net+search:N or
-            net+search:N:CHECKPOINT, mlp:CHECKPOINT (a network that uses only the observation), forced:ACTION:PLAYER
-            (takes the action as soon as possible), program:COMMAND (any language, JSON), llm:listed:MODEL (a language
-            model), MODULE:ATTRIBUTE (your own Python code), or the name of a player from an installed package.
+            ismcts:N (search with N simulations per action), net (the bundled network), net:CHECKPOINT, net+search:N,
+            mlp:FOLDER (a network of the gpu preset), program:COMMAND (any language, JSON), llm:listed:MODEL or
+            llm:unlisted:MODEL (a language model), MODULE:ATTRIBUTE (your own Python code), or the name of a player from
+            an installed package. forced:ACTION:PLAYER, epsilon:P:PLAYER, response:N:PLAYER and counted:PLAYER change
+            another player. docs/players.md describes all.
         games: number of games, rounded up to whole rotations of the seats.
         num_players: number of players: 2, 3 or 4; default: the number of names in --players.
         variant: game configuration.
