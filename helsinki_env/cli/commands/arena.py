@@ -48,8 +48,8 @@ def main(
         config: tournament to play: a name in configs/arena or the path to a YAML file. It replaces the options for a
             single matchup.
         players: comma-separated players: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT, net+search:N,
-            mlp:FOLDER, forced:ACTION:PLAYER, epsilon:P:PLAYER, program:COMMAND, llm:listed:MODEL, MODULE:ATTRIBUTE or
-            another name in docs/players.md; default: random,greedy.
+            mlp:FOLDER, forced:ACTION:PLAYER, epsilon:P:PLAYER, response:N:PLAYER, counted:PLAYER, program:COMMAND,
+            llm:listed:MODEL or MODULE:ATTRIBUTE; docs/players.md describes all. Default: random,greedy.
         games: number of games per line-up, rounded up to whole rotations of the seats; default: 2000.
         num_players: number of players in a game: 2, 3 or 4; default: the number in --game-config, or 2. With fewer
             names than seats, players take several seats.
