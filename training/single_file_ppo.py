@@ -156,7 +156,10 @@ class Agent(nn.Module):
     def act(
         self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return the most probable actions, (B,); this is the interface of players (`helsinki_env.agents.base`)."""
+        """Return the most probable actions, int64 (B,), given observations (B, entries) and masks (B, actions).
+
+        This is the interface of players (`helsinki_env.agents.base`).
+        """
         policy, _ = self(self.encode(observation, action_mask))
         actions: npt.NDArray[np.int64] = policy.logits.argmax(1).numpy()
         return actions

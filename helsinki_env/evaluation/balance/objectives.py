@@ -360,7 +360,12 @@ class Objectives:
         )
 
     def measurements(self, games: Sequence[MatchupGames]) -> Measurements:
-        """Return the measurements of games, given in the order of the matchups."""
+        """Return the measurements of games, given in the order of the matchups.
+
+        Raises:
+            ObjectivesError: if an action is denied in too few groups of deals for an interval.
+            RatingError: if the effects of denied actions are not identifiable.
+        """
         names, whole = self._measured(games)
         parts = []
         for k in range(GROUPS):

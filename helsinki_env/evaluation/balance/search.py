@@ -600,6 +600,10 @@ def search(config: SearchConfig, measure: Measure, is_valid: Callable[[Variant],
         config: the search.
         measure: function that plays the games of a part, see `measure_by_playing`.
         is_valid: function that returns whether a variant is valid, such as `SearchConfig.is_valid`.
+
+    Raises:
+        SearchError: if the final test measures other actions than the search.
+        Exception: any error of `measure`.
     """
     objectives, model, valid = config.objectives, MeasurementModel(config), cache(is_valid)
     generator = np.random.default_rng([objectives.seed, 1])

@@ -87,7 +87,11 @@ class SensitivityConfig:
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> SensitivityConfig:
-        """Read an analysis from a file, given its path or its name in ``configs/sensitivity``.
+        """Read an analysis from a file.
+
+        Args:
+            name_or_path: path of the file, or its name in ``configs/sensitivity``.
+            trust: whether players named in the file may run code.
 
         Raises:
             SensitivityError: if the file is invalid; the message names the file, the key and both values.
@@ -230,7 +234,16 @@ def _intervals(names: Sequence[str], values: Array, half: Array) -> dict[str, li
 
 
 def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the conclusions of the reference in a matchup, each with the alternatives grouped by result."""
+    """Yield the conclusions of the reference in a matchup, each with the alternatives grouped by result.
+
+    A conclusion holds in an alternative if the interval lies on the same side of zero as in the reference. It is
+    contradicted if the interval lies on the other side, and open otherwise. It differs if the two estimates differ by
+    more than the half-width of the interval of their difference.
+
+    Args:
+        reference: name of the reference component file.
+        table: a matchup of `sensitivity_results`.
+    """
     skipped = {reference, *table["unaffected"]}
     others = {name: found["claims"] for name, found in table["measured"].items() if name not in skipped}
     for claim, (value, low, high) in table["measured"][reference]["claims"].items():
