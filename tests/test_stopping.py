@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -22,7 +23,7 @@ from helsinki_env.cli import main as cli
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.match import Match
-from helsinki_env.records import read_records, write_records
+from helsinki_env.records import read_records, record_digest, write_records
 from helsinki_env.utils import stopping
 from helsinki_env.utils.stopping import (
     StoppableCommand,
@@ -459,19 +460,35 @@ def test_what_stands_before_the_match_stays(match: Path, tmp_path: Path) -> None
     assert path.read_bytes() == other + match.read_bytes()
 
 
-@pytest.mark.parametrize("before", [b'{"environment": "helsinki_v9"}\n', b"\n"])
-def test_a_line_before_the_match_that_is_no_record_stays(match: Path, tmp_path: Path, before: bytes) -> None:
+@pytest.mark.parametrize("version", [None, "helsinki_v9"])
+def test_a_line_before_the_match_that_cannot_be_read_stays(match: Path, tmp_path: Path, version: str | None) -> None:
     path, lines = tmp_path / "games.jsonl", match.read_bytes().splitlines(keepends=True)
+    before = b"\n"
+    if version is not None:
+        record = {**json.loads(lines[3]), "environment": version}
+        before = json.dumps({**record, "digest": record_digest(record)}).encode() + b"\n"
     path.write_bytes(before + lines[1] + b"\n" + lines[4])
     assert main([*MATCH, "--out", str(path), "--resume"]) == 0
     assert path.read_bytes() == before + match.read_bytes()
 
 
-def test_a_damaged_line_within_the_match_is_an_error(match: Path, tmp_path: Path, capsys: Output) -> None:
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda line: line[:50] + b"\n", "record: cannot be read as JSON"),
+        (lambda line: line.replace(b'"seed": 3', b'"seed": 2'), "the record was changed or damaged"),
+        (lambda line: b"[" * 100_000 + b"\n", "nested lists"),
+    ],
+)
+def test_a_damaged_line_within_the_match_is_an_error(
+    damage: Callable[[bytes], bytes], message: str, match: Path, tmp_path: Path, capsys: Output
+) -> None:
     path, lines = tmp_path / "games.jsonl", match.read_bytes().splitlines(keepends=True)
-    path.write_bytes(lines[0] + lines[1][:50] + b"\n" + lines[2])
+    assert damage(lines[1]) != lines[1]
+    path.write_bytes(lines[0] + damage(lines[1]) + lines[2])
     assert main([*MATCH, "--out", str(path), "--resume"]) == 2
-    assert "games.jsonl, line 2: record: cannot be read as JSON" in capsys.readouterr().err
+    assert "games.jsonl, line 2: " in (shown := capsys.readouterr().err)
+    assert message in shown
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ class Training:
         #: State of the run after its last update, as arguments of `write_state`.
         self._snapshot: tuple[Arrays, dict[str, Any]] | None = None
         #: Digest of the state file that this run resumes.
-        self._resumed: str | None = None
+        self._state_digest: str | None = None
         if resume:
             self._resume()
 
@@ -175,9 +175,9 @@ class Training:
 
     def _resume(self) -> None:
         try:
-            self._resumed = _digest(self._state)
+            self._state_digest = _digest(self._state)
             arrays, description = read_state(self._state)
-        except StateError as problem:
+        except (StateError, OSError) as problem:
             raise RunError(str(problem)) from None
         identity = self._identity()
         check_same_settings(self.folder, identity, {key: description[key].value for key in identity}, RunError)
@@ -198,7 +198,7 @@ class Training:
     def _check_unchanged(self) -> None:
         """Raise RunError if another process has trained in the folder since this run was created."""
         check_run_folder(self.folder, self._resumes)
-        if self._resumes and _digest(self._state) != self._resumed:
+        if self._resumes and _digest(self._state) != self._state_digest:
             raise RunError(
                 f"{self.folder}: found a run that another process has continued in the meantime, expected an unchanged "
                 "one; resume it again"
@@ -207,7 +207,7 @@ class Training:
     def run(self, report: Callable[[Report], None] | None = None) -> dict[str, Any]:
         """Train until completion or the time limit, evaluate, and return the summary, which is also saved.
 
-        Its "finished" is False if the time limit was reached.
+        Its "finished" is False if the time limit was reached. Call this only once.
 
         Raises:
             RunError: if another process is training in the folder, or has trained there since the run was created.
@@ -227,7 +227,6 @@ class Training:
             self._saved = self._began
             if self.group.broadcast(not self._state.exists()):
                 self._save()  # make the run resumable before its first update
-            self._resumes = True
             try:
                 finished = self._run_phases(log)
             finally:

@@ -78,6 +78,8 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # allowed
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     del run.__wrapped__  # otherwise tyro would read the annotations of the wrapped function
+    # One line for each argument, because the help keeps line breaks.
+    run.__doc__ = re.sub(r"\n {12}(?=\S)", " ", main.__doc__ or "")
     return run
 
 

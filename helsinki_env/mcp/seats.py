@@ -137,13 +137,13 @@ class ClientSeats:
                     await self._leave_idle()
                 self._connected[code] = await self._join(code)
             seat = self._connected[code]
-            seat.page.called = time.monotonic()
-            try:
-                seat.session.refresh()
-            except TableError:  # the table was deleted
-                await self._leave(code)
-                raise
-            return seat
+        seat.page.called = time.monotonic()
+        try:
+            seat.session.refresh()
+        except TableError:  # the table was deleted
+            await self._leave(code)
+            raise
+        return seat
 
     async def _join(self, code: str) -> ClientSeat:
         match = _CODE.fullmatch(code)
@@ -176,5 +176,5 @@ class ClientSeats:
         await self._leave(code)
 
     async def _leave(self, code: str) -> None:
-        seat = self._connected.pop(code)
-        await self._sessions.leave(seat.session, seat.page)
+        if (seat := self._connected.pop(code, None)) is not None:  # another call may have disconnected it
+            await self._sessions.leave(seat.session, seat.page)

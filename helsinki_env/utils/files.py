@@ -55,9 +55,8 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
             yield file
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    former = target.lstat().st_mode if target.exists() else 0
     # A new file gets the default mode. A replacement is private until it gets the mode of the previous file.
-    number, temporary = _temporary(target, 0o600 if stat.S_ISREG(former) else 0o666)
+    number, temporary = _temporary(target, 0o666 if _mode(target) is None else 0o600)
     # Except on Windows, the file remains open, and therefore locked, until it has its final name.
     with ExitStack() as stack:
         if _POSIX:
@@ -67,8 +66,8 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            if stat.S_ISREG(former):
-                os.chmod(temporary, stat.S_IMODE(former))
+            if (former := _mode(target)) is not None:
+                os.chmod(temporary, former)
             os.replace(temporary, target)
         except BaseException:
             temporary.unlink(missing_ok=True)
@@ -79,6 +78,12 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _mode(target: Path) -> int | None:
+    """Return the permissions of a regular file, or None if there is none."""
+    former = target.lstat().st_mode if target.exists() else 0
+    return stat.S_IMODE(former) if stat.S_ISREG(former) else None
 
 
 def _temporary(target: Path, mode: int) -> tuple[int, Path]:

@@ -162,7 +162,7 @@ class TableSession:
         if self._store.number(self.table.name) == self.table.number:
             return
         self._stop()
-        paused = self.table.paused  # not stored
+        paused = self.table.paused and not self._message  # not stored; after an error, the player is called again
         self.table, self._message = self._store.load(self.table.name), ""
         self.table.paused = paused
         self._changed()

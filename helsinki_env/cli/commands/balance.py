@@ -183,7 +183,7 @@ def tune(
     workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
-    """Search for the smallest change to the action board after which no action is an outlier.
+    """Search for a small change to the action board after which no action is an outlier.
 
     The file lists the values that may change: costs and strengths, or the five covered actions. Marginal effects are
     estimated from games with denied actions on the published board, on boards with random values, and on the best

@@ -43,8 +43,8 @@ def run(
 ) -> int:
     """Rate a player on a fixed scale, against fixed opponents and on fixed deals, with a verifiable certificate.
 
-    Running the same command again resumes an interrupted run and produces the same certificate. After a quick run,
-    --stage full with the same --out plays only the missing games. The games do not depend on the number of processes or
+    Running the same command again resumes an interrupted run and produces the same certificate. After a quick run, the
+    same command with --stage full plays only the missing games. The games do not depend on the number of processes or
     machines.
 
     Example: helsinki evaluate run heuristic --out runs/evaluate

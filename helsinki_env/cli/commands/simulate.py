@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable
@@ -15,8 +14,8 @@ from rich.table import Table
 from helsinki_env.cli.options import AS_PUBLISHED, GameVariant, game_text, read_list
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.cli.progress import ProgressDisplay
-from helsinki_env.data import UserError
-from helsinki_env.records import Record, RecordError, RecordWriter
+from helsinki_env.data import UserError, parse_json
+from helsinki_env.records import Record, RecordError, RecordWriter, record_digest
 from helsinki_env.utils.files import replacement_target
 from helsinki_env.utils.stopping import defer_interrupt, rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console, results_table
@@ -80,8 +79,8 @@ class MatchFile:
             try:
                 record = self._record(lines[at], at + 1)
             except RecordError:
-                if records and _is_json(lines[at]):
-                    break  # it belongs to an earlier match, with another version or component file
+                if records and _is_undamaged(lines[at]):
+                    break  # it belongs to an earlier match, of another version or component file
                 raise
             same = record.config == config or record.config.digest == config.digest
             number = numbers.get((record.seed, record.players)) if same and record.finished else None
@@ -159,12 +158,13 @@ class MatchFile:
             self._close(self._writer.finish if kind is None else self._writer.discard)
 
 
-def _is_json(line: bytes) -> bool:
+def _is_undamaged(line: bytes) -> bool:
+    """Return whether the digest of a record agrees with its content, for any version and component file."""
     try:
-        json.loads(line)
+        data = parse_json(line.decode(), RecordError).mapping().value
+        return bool(data.get("digest") == record_digest(data))
     except ValueError:
         return False
-    return True
 
 
 def play_into(file: MatchFile, threads: int | None = 1) -> Results:

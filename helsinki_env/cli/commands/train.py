@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -85,18 +84,18 @@ def main(
     group = ProcessGroup.from_torchrun(device)
     console = plain_console()
     console.quiet = not group.is_main
-    with closing(group):
-        console.print(
-            f"Training {preset} on {device}: {_pretraining_text(chosen)}{chosen.ppo.total_timesteps:,} self-play "
-            f"steps, at most {chosen.minutes:g} minutes; results go to {folder}"
-        )
-        out_folder(folder)
-        check_run_folder(folder, resume)  # fail before anything is compiled
-        if group.is_main:
-            _precompile(chosen)
-        group.broadcast(None)  # barrier: the other processes wait for the first process
-        training = Training(chosen, folder, seed, device, resume, group)
-        summary = learn(training, console, lambda: rerun_command_line("--resume"))
+    console.print(
+        f"Training {preset} on {device}: {_pretraining_text(chosen)}{chosen.ppo.total_timesteps:,} self-play steps, "
+        f"at most {chosen.minutes:g} minutes; results go to {folder}"
+    )
+    out_folder(folder)
+    check_run_folder(folder, resume)  # fail before anything is compiled
+    if group.is_main:
+        _precompile(chosen)
+    group.broadcast(None)  # barrier: the other processes wait for the first process
+    training = Training(chosen, folder, seed, device, resume, group)
+    summary = learn(training, console, lambda: rerun_command_line("--resume"))
+    group.close()  # not after an error, because the other processes may be waiting for this one
     if not group.is_main:
         return
     console.print(_table(summary))
