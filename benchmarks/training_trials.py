@@ -93,7 +93,7 @@ def test(trials: Node, variant: str, seeds: list[int], players: int, out: Path, 
         scores = [deal_scores(trials, variant, seed, players, out, games)[1] for seed in seeds]
         state = run_sprt(np.mean(scores, axis=0), hypotheses)
         # Either the test has decided or no more games are allowed.
-        if (decision := state.verdict) != "running" or games == limit:
+        if (decision := state.decision) != "running" or games == limit:
             result = {"seeds": seeds, "decision": "undecided" if decision == "running" else decision}
             return result | {
                 "deals": state.blocks, "wins": round(100 * state.mean, 2), "log_ratio": round(state.log_ratio, 2)

@@ -33,7 +33,7 @@ def add(preset: str, runs: list[Path]) -> None:
 
 def against_heuristic(measured: dict[str, Any]) -> dict[str, float]:
     """Return the percentage of games won against `heuristic` by player count."""
-    games = [one for one in measured["standings"] if one["opponent"] == "heuristic"]
+    games = [one for one in measured["results"] if one["opponent"] == "heuristic"]
     return {str(one["players"]): round(100 * one["share"], 1) for one in games}
 
 

@@ -377,12 +377,12 @@ def test_what_a_run_leaves(finished: tuple[Path, Path]) -> None:
     assert summary["finished"]
     assert Preset.from_dict(summary["preset"]) == preset
     assert "pretraining" not in summary["preset"]
-    assert summary["standings"][0]["opponent"] == "random"
+    assert summary["results"][0]["opponent"] == "random"
     curve = json.loads((whole / "curve.json").read_text())
     assert [entry["positions"] for entry in curve] == [0, 0, 0]
     assert curve[0]["decisions"] == 0
-    assert curve[0]["gate"] is None
-    assert curve[1]["gate"]["decks"] == 16
+    assert curve[0]["promotion_test"] is None
+    assert curve[1]["promotion_test"]["deals"] == 16
     assert 450 <= curve[1]["decisions"] < curve[2]["decisions"]
     best, description = load_network(whole / "best.safetensors", PlainNetwork)
     assert description["preset"] == preset.to_dict()
@@ -536,7 +536,7 @@ torch.set_num_threads(1)
 group = ProcessGroup.from_torchrun("cpu")
 summary = Training(Preset.from_yaml(sys.argv[1]), sys.argv[2], 5, group=group).run()
 assert summary["finished"]
-assert group.is_main == ("standings" in summary)
+assert group.is_main == ("results" in summary)
 group.close()
 threads = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]  # empty outside Linux
 assert not [name for name in threads if "gloo" in name], threads  # such a thread can abort the interpreter at its end

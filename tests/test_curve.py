@@ -31,7 +31,7 @@ def test_the_curve_of_a_run_is_drawn_with_a_panel_for_each_player_count(tmp_path
         {
             "positions": 1000,
             "decisions": decisions,
-            "standings": [found(2, "greedy", 0.9), found(3, "greedy", share), found(3, "net", 0.0)],
+            "results": [found(2, "greedy", 0.9), found(3, "greedy", share), found(3, "net", 0.0)],
         }
         for decisions, share in ((0, 0.4), (5000, 1.0))
     ]
@@ -58,7 +58,7 @@ def test_a_run_that_was_never_measured_has_no_curve(tmp_path: Path, content: str
         ("[" * 100_000, "found more than 40 nested lists"),
         ("{}", "found {}, expected a list of measurements"),
         ("[5]", r"\[0\]: found 5, expected a mapping"),
-        ('[{"positions": 1, "decisions": 0, "standings": []}]', r"\[0\]\.standings: found \[\], expected a list"),
+        ('[{"positions": 1, "decisions": 0, "results": []}]', r"\[0\]\.results: found \[\], expected a list"),
         ('[{"positions": 1, "decisions": NaN}]', "found NaN, expected a finite number"),
     ],
 )

@@ -109,7 +109,7 @@ def test_an_interrupted_selection_continues_with_the_next_match(
     again = Training(preset, tmp_path / "run", 5, resume=True).run()
     assert len(matches) == 4, "three of five matches of the selection, and the final evaluation"
     assert again["best"] == whole["best"]
-    assert again["standings"] == whole["standings"]
+    assert again["results"] == whole["results"]
 
 
 def test_a_stopped_run_uses_the_results_of_its_evaluations(
@@ -122,7 +122,7 @@ def test_a_stopped_run_uses_the_results_of_its_evaluations(
     assert not Training(preset, tmp_path / "run", 5).run(reports.append)["finished"]
     assert "sequential halving" not in {one.progress.part for one in reports}
     curve = json.loads((tmp_path / "run" / "curve.json").read_text())
-    shares = [entry["standings"][0]["share"] for entry in curve]
+    shares = [entry["results"][0]["share"] for entry in curve]
     assert shares[0] != shares[1]
     best = load_checkpoint(tmp_path / "run" / "best.safetensors")[0]
     most = f"{shares.index(max(shares)):04d}.safetensors"
@@ -135,7 +135,7 @@ def test_a_run_begins_with_the_network_that_it_is_told_and_meets_one_player(tiny
     assert training.learner.ppo.collector.against_opponent.all(), "in every game the learner has one seat"
     summary = training.run()
     assert summary["finished"]
-    assert {s["opponent"] for s in summary["standings"]} == {"greedy"}
+    assert {s["opponent"] for s in summary["results"]} == {"greedy"}
     begun = load_checkpoint(tmp_path / "run" / "past" / "0000.safetensors")[0]
     assert same_weights(begun, untrained(seed=3))
     assert not same_weights(load_checkpoint(tmp_path / "run" / "latest.safetensors")[0], begun)

@@ -79,26 +79,26 @@ def test_pieces_give_the_same_as_all_at_once() -> None:
     for begin in range(0, 300, 7):
         state = test.update(scores[begin : begin + 7])
     assert state == run_sprt(scores, hypotheses) == test.state
-    assert state.verdict == "better"
+    assert state.decision == "better"
     assert state.blocks < 300  # what came later did not count
     assert state.log_ratio >= hypotheses.bounds[1]
 
 
-def test_verdicts() -> None:
-    def verdict(mean: float, number: int, cap: int | None = None) -> str:
-        return run_sprt(blocks(mean, "usual", (number,), 3), Hypotheses(0.45, 0.55, max_blocks=cap)).verdict
+def test_decisions() -> None:
+    def decision(mean: float, number: int, cap: int | None = None) -> str:
+        return run_sprt(blocks(mean, "usual", (number,), 3), Hypotheses(0.45, 0.55, max_blocks=cap)).decision
 
-    assert verdict(0.6, 500) == "better"
-    assert verdict(0.4, 500) == "not better"
-    assert verdict(0.5, 20) == "running"
-    assert verdict(0.5, 20, cap=20) == "undecided"
+    assert decision(0.6, 500) == "better"
+    assert decision(0.4, 500) == "not better"
+    assert decision(0.5, 20) == "running"
+    assert decision(0.5, 20, cap=20) == "undecided"
     nothing = SequentialTest(Hypotheses(0.45, 0.55)).state
-    assert (nothing.verdict, nothing.blocks, nothing.log_ratio) == ("running", 0, 0)
+    assert (nothing.decision, nothing.blocks, nothing.log_ratio) == ("running", 0, 0)
 
 
 def test_blocks_that_are_all_alike_decide_nothing_at_once() -> None:
     hypotheses = Hypotheses(0.5, 0.6)
-    assert run_sprt(np.full(15, 1.0), hypotheses).verdict == "running"
+    assert run_sprt(np.full(15, 1.0), hypotheses).decision == "running"
     assert np.isfinite(log_likelihood_ratios(np.full(1000, 0.6), hypotheses)).all()
 
 

@@ -245,9 +245,9 @@ def test_ties_decide_a_sequential_test_as_halves() -> None:
     blocks = head_to_head_by_unit(games.seating, games.places, games.deal, 0, 1)
     assert blocks.tolist() == [0.5] * 40
     better = SequentialTest(Hypotheses(expected_score(0), expected_score(100)))
-    assert better.update(blocks).verdict == "not better"
+    assert better.update(blocks).decision == "not better"
     weaker = SequentialTest(Hypotheses(expected_score(-100), expected_score(0)))
-    assert weaker.update(blocks).verdict == "better"
+    assert weaker.update(blocks).decision == "better"
 
 
 # studies

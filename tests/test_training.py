@@ -625,13 +625,13 @@ def always(network: Network) -> Callable[[Any], Player]:
 def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int, ...]) -> None:
     config = PromotionConfig(deals=48, parallel_deals=16, players=players, covered=(0, 9), denied=(0, 9))
     equal = promotion_test(always(untrained()), always(untrained()), HelsinkiConfig(), config, 1)
-    assert equal.verdict in ("not better", "undecided")
+    assert equal.decision in ("not better", "undecided")
     assert equal.mean == 0.5  # both win every deck equally often
     better = promotion_test(always(untrained()), always(contrary()), HelsinkiConfig(), config, 1)
-    assert better.verdict == "better"
+    assert better.decision == "better"
     assert better.blocks < 48  # the test stops early
     worse = promotion_test(always(contrary()), always(untrained()), HelsinkiConfig(), config, 1)
-    assert worse.verdict == "not better"
+    assert worse.decision == "not better"
     assert worse.mean == pytest.approx(1 - better.mean, abs=0.15)
 
 
@@ -1009,21 +1009,25 @@ def test_what_a_run_leaves(whole: Path, preset: Preset) -> None:
     assert summary["finished"]
     assert summary["seed"] == 5
     assert Preset.from_dict(summary["preset"]) == preset
-    assert summary["standings"][0]["opponent"] == "random"
-    assert summary["standings"][0]["games"] == 4
+    assert summary["results"][0]["opponent"] == "random"
+    assert summary["results"][0]["games"] == 4
     curve = json.loads((whole / "curve.json").read_text())
     assert len(curve) == 3  # after pretraining, in the middle, at the end
-    assert curve[0]["gate"] is None
+    assert curve[0]["promotion_test"] is None
     assert curve[0]["decisions"] == 0
     assert curve[0]["positions"] == curve[-1]["positions"] >= 1500
-    assert curve[1]["gate"]["decks"] == 16
+    assert curve[1]["promotion_test"]["deals"] == 16
     assert 750 <= curve[1]["decisions"] < curve[2]["decisions"]
     assert curve[2]["decisions"] >= 1500
     best, content = load_checkpoint(whole / "best.safetensors")
     assert content["preset"] == preset.to_dict()
     assert content["decisions"] == curve[2]["decisions"]
     told = read_state(whole / "state.safetensors")[1].value
-    passed = [number for number, entry in enumerate(curve) if entry["gate"] and entry["gate"]["verdict"] == "better"]
+    passed = [
+        number
+        for number, entry in enumerate(curve)
+        if entry["promotion_test"] and entry["promotion_test"]["decision"] == "better"
+    ]
     assert told["standing"]["best_at"] == max(passed, default=0)
     assert same_weights(best, load_checkpoint(whole / "past" / f"{told['standing']['best_at']:04d}.safetensors")[0])
     learner = load_checkpoint(whole / "latest.safetensors")[0]
@@ -1136,7 +1140,7 @@ def test_a_run_that_stops_for_want_of_time_goes_on_with_more(
         summary = training.run()
         if summary["finished"]:
             break
-        assert summary["standings"][0]["games"] == 4  # what there is plays, and is measured
+        assert summary["results"][0]["games"] == 4  # what there is plays, and is measured
         assert not json.loads((tmp_path / "summary.json").read_text())["finished"]
         positions = training.learner.positions
         assert load_checkpoint(tmp_path / "best.safetensors")[1]["positions"] == positions
@@ -1145,7 +1149,7 @@ def test_a_run_that_stops_for_want_of_time_goes_on_with_more(
     check_same(tmp_path, whole)
     # Resuming a finished run prints its table again.
     again = Training(preset, tmp_path, 5, resume=True).run()
-    assert without_seconds(again["standings"]) == json.loads((whole / "summary.json").read_text())["standings"]
+    assert without_seconds(again["results"]) == json.loads((whole / "summary.json").read_text())["results"]
     check_same(tmp_path, whole)
 
 

@@ -76,7 +76,7 @@ def check_curve(curve: Node) -> list[dict[str, Any]]:
     for entry in curve.entries("measurements"):
         for count in ("positions", "decisions"):
             entry[count].integer(0)
-        for result in entry["standings"].entries("standings", least=1):
+        for result in entry["results"].entries("results", least=1):
             result["players"].integer(2, 4)
             result["opponent"].text("a player")
             result["games"].integer(1)

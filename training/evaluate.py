@@ -153,7 +153,7 @@ def promotion_test(
             if mine.any():  # there may be fewer deals than pairings
                 won[mine] = pairing.play(deals[mine], deals[mine] // len(pairings) % 2 == 1)
         state = test.update(won)
-        if state.verdict != "running":
+        if state.decision != "running":
             break
     return state
 

@@ -32,7 +32,7 @@ def draw_curve(folder: str | Path) -> str:
         raise RunError(
             f"{shorten(folder)}: found no {path.name} with evaluations; the first evaluation follows pretraining"
         )
-    counts = list(dict.fromkeys(result["players"] for result in curve[-1]["standings"]))
+    counts = list(dict.fromkeys(result["players"] for result in curve[-1]["results"]))
     with styled_figure(1, len(counts), 1.2 + 4.4 * len(counts), 3.2, share_y=True) as (figure, axes):
         for axis, count in zip(axes[0], counts, strict=True):
             _panel(axis, curve, count)
@@ -42,12 +42,12 @@ def draw_curve(folder: str | Path) -> str:
 
 def _panel(axis: Any, curve: list[dict[str, Any]], count: int) -> None:
     """Draw the panel for one player count."""
-    names = [result["opponent"] for result in curve[-1]["standings"] if result["players"] == count]
+    names = [result["opponent"] for result in curve[-1]["results"] if result["players"] == count]
     for number, name in enumerate(names):
         entries = [
             (entry["decisions"], result)
             for entry in curve
-            for result in entry["standings"]
+            for result in entry["results"]
             if (result["players"], result["opponent"]) == (count, name)
         ]
         share = [100 * result["share"] for _, result in entries]

@@ -95,10 +95,10 @@ class TensorBoardWriter:
         values[f"{part}/points"] = progress.points
         self._write(step, values)
 
-    def measured(self, step: int, standings: Sequence[dict[str, Any]]) -> None:
+    def measured(self, step: int, results: Sequence[dict[str, Any]]) -> None:
         """Log evaluation results with confidence intervals."""
         values: dict[str, float] = {}
-        for s in standings:
+        for s in results:
             name = f"strength/{s['players']} players against {s['opponent']}"
             values |= {name: s["share"], f"{name}, low": s["low"], f"{name}, high": s["high"]}
         self._write(step, values)

@@ -323,8 +323,8 @@ class Training:
     def _evaluate(self, log: TensorBoardWriter | None) -> None:
         """Evaluate the learner, run the promotion test, and add the learner to the past versions."""
         s, ppo = self.run_state, self.learner.ppo
-        standings, promotion = self.group.broadcast(self._evaluation_results() if self.group.is_main else None)
-        if promotion is None or promotion["verdict"] == "better":
+        results, promotion = self.group.broadcast(self._evaluation_results() if self.group.is_main else None)
+        if promotion is None or promotion["decision"] == "better":
             self.best.load_state_dict(self.network.state_dict())
             s.best_at = s.measured
         s.curve.append(
@@ -332,8 +332,8 @@ class Training:
                 "seconds": self._seconds(),
                 "positions": self.learner.positions,
                 "decisions": ppo.decisions,
-                "standings": standings,
-                "gate": promotion,
+                "results": results,
+                "promotion_test": promotion,
             }
         )
         name = _version_file(s.measured)
@@ -347,7 +347,7 @@ class Training:
         save_checkpoint(self.folder / "latest.safetensors", self.network, self.describe())
         save_checkpoint(self.folder / "best.safetensors", self.best, self.describe())
         if log is not None:
-            log.measured(self._updates(), standings)
+            log.measured(self._updates(), results)
         write_json(self.folder / "curve.json", s.curve)
 
     def _evaluation_results(self) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
@@ -357,16 +357,14 @@ class Training:
         evaluations are too small, and it does not play against itself. `_select_best` selects its best network.
         """
         s, e = self.run_state, self.preset.evaluation
-        standings = self._against(
-            self.network, e.games, _MATCH_SEED + self.seed, partial(self._tell_games, "evaluation")
-        )
+        results = self._against(self.network, e.games, _MATCH_SEED + self.seed, partial(self._tell_games, "evaluation"))
         if not s.measured or self.preset.against:
-            return standings, None
+            return results, None
         both = partial(self.learner.player, self.network, "new"), partial(self.learner.player, self.best, "best")
         seed = _PROMOTION_SEED + 1000 * self.seed + 100 * s.measured
         progress = partial(self._tell_games, "promotion test")
         test = promotion_test(*both, self.preset.game, self.preset.promotion, seed, progress)
-        return standings, {"verdict": test.verdict, "decks": test.blocks, "mean": test.mean}
+        return results, {"decision": test.decision, "deals": test.blocks, "mean": test.mean}
 
     def _against(
         self, network: Any, games: int, seed: int, progress: Callable[[float], None] | None = None
@@ -386,7 +384,7 @@ class Training:
         if selecting:
             s.best_at, s.selected = self._strongest(), True
         elif not finished:
-            wins = [sum(row["share"] * row["players"] for row in entry["standings"]) for entry in s.curve]
+            wins = [sum(row["share"] * row["players"] for row in entry["results"]) for entry in s.curve]
             s.best_at = max(range(len(wins)), key=lambda i: (wins[i], i))
         self.best.load_state_dict(self.learner.pool.load(_version_file(s.best_at)).state_dict())
         if selecting:
@@ -401,8 +399,8 @@ class Training:
             rate = next(saved, None)
             if rate is None:
                 network = self.learner.pool.load(_version_file(contender))
-                standings = self._against(network, games, _HALVING_SEED + 1000 * self.seed + number)
-                rate = sum(float(standing["times_fair"]) for standing in standings)
+                rows = self._against(network, games, _HALVING_SEED + 1000 * self.seed + number)
+                rate = sum(float(row["times_fair"]) for row in rows)
                 results.append(rate)
                 self._save()
             return rate
@@ -422,7 +420,7 @@ class Training:
             **self.describe(),
             "checkpoint": str(path),
             "finished": finished,
-            "standings": self._against(self.best, games, _MATCH_SEED + self.seed + 1, progress),
+            "results": self._against(self.best, games, _MATCH_SEED + self.seed + 1, progress),
         }
         write_json(self.folder / "summary.json", summary)
         return summary

@@ -279,7 +279,7 @@ def _conclusion(table: RatableGames, names: list[str], hypotheses: Hypotheses) -
     }
     ratio = f"log likelihood ratio {state.log_ratio:+.2f}, bounds {lower:+.2f} and {upper:+.2f}"
     lines = [
-        f"{table.name}: {answers[state.verdict]} ({tested} of pairings ahead)",
+        f"{table.name}: {answers[state.decision]} ({tested} of pairings ahead)",
         f"  {state.blocks:,} of {len(blocks):,} deals used; mean {state.mean:.1%}, {ratio}",
     ]
     if len(blocks) > 1 and blocks.std() > 0:

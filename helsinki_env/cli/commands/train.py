@@ -223,7 +223,7 @@ def _describe(now: Any) -> str:
     text = f"{p.part}: {p.decisions:,} {noun}"
     if p.points == p.points:  # false for NaN, which means that no game has ended
         text += f", {p.points:.1f} points a seat"
-    for s in now.measured["standings"] if now.measured else ():
+    for s in now.measured["results"] if now.measured else ():
         text += f", {s['share']:.0%} against {s['opponent']} ({s['players']}p)"
     return text
 
@@ -232,7 +232,7 @@ def _table(summary: dict[str, Any]) -> Table:
     title = "One seat, all seats in turn, against the baselines in all others"
     columns = ("players", "against", "games", "games won", "95% interval", "points")  # at most 80 characters wide
     table = results_table(columns, "against", title)
-    for s in summary["standings"]:
+    for s in summary["results"]:
         points = f"{s['score']:.1f} : {s['other_score']:.1f}"
         interval = f"{s['low']:.1%} to {s['high']:.1%}"
         table.add_row(str(s["players"]), s["opponent"], f"{s['games']:,}", f"{s['share']:.1%}", interval, points)

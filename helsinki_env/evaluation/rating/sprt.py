@@ -91,13 +91,13 @@ class SprtState:
     """The state of a sequential test.
 
     Attributes:
-        verdict: conclusion, or "running".
+        decision: conclusion, or "running".
         blocks: number of evaluated blocks. Blocks after the conclusion do not count.
         log_ratio: logarithm of the likelihood ratio.
         mean: mean score of the evaluated blocks; NaN if there are none.
     """
 
-    verdict: SprtDecision
+    decision: SprtDecision
     blocks: int
     log_ratio: float
     mean: float
@@ -118,9 +118,9 @@ class SequentialTest:
 
     Example:
         >>> test = SequentialTest(Hypotheses(expected_score(0), expected_score(50)))
-        >>> test.update(np.array([0.5, 1.0] * 10)).verdict
+        >>> test.update(np.array([0.5, 1.0] * 10)).decision
         'running'
-        >>> test.update(np.array([0.5, 1.0] * 10)).verdict
+        >>> test.update(np.array([0.5, 1.0] * 10)).decision
         'better'
     """
 
@@ -154,8 +154,8 @@ def run_sprt(blocks: Array, hypotheses: Hypotheses) -> SprtState:
     outside = np.flatnonzero((ratios <= lower) | (ratios >= upper))
     if len(outside):
         stop = int(outside[0])
-        verdict: SprtDecision = "better" if ratios[stop] >= upper else "not better"
-        return SprtState(verdict, stop + 1, float(ratios[stop]), float(seen[: stop + 1].mean()))
+        decision: SprtDecision = "better" if ratios[stop] >= upper else "not better"
+        return SprtState(decision, stop + 1, float(ratios[stop]), float(seen[: stop + 1].mean()))
     last = float(ratios[-1]) if len(seen) else 0.0
     mean = float(seen.mean()) if len(seen) else math.nan
     return SprtState("undecided" if len(seen) == hypotheses.max_blocks else "running", len(seen), last, mean)

@@ -376,7 +376,7 @@ def _network(retrained: RetrainingStudy, learner: TrainingJob, digests: Mapping[
         "minutes": data["seconds"].number(0) / 60,
         "standings": [
             {key: one[key].value for key in ("players", "opponent", "games", "share", "low", "high")}
-            for one in data["standings"].entries("match results")
+            for one in data["results"].entries("match results")
         ],
     }
 
