@@ -1028,8 +1028,8 @@ def test_what_a_run_leaves(whole: Path, preset: Preset) -> None:
         for number, entry in enumerate(curve)
         if entry["promotion_test"] and entry["promotion_test"]["decision"] == "better"
     ]
-    assert told["standing"]["best_at"] == max(passed, default=0)
-    assert same_weights(best, load_checkpoint(whole / "past" / f"{told['standing']['best_at']:04d}.safetensors")[0])
+    assert told["run_state"]["best_at"] == max(passed, default=0)
+    assert same_weights(best, load_checkpoint(whole / "past" / f"{told['run_state']['best_at']:04d}.safetensors")[0])
     learner = load_checkpoint(whole / "latest.safetensors")[0]
     assert not same_weights(learner, load_checkpoint(whole / "past" / "0000.safetensors")[0])
     assert not list(whole.rglob("*.tmp"))
@@ -1377,18 +1377,18 @@ def kept_as(name: str, change: Callable[[Any], Any]) -> Callable[[Told, Arrays],
 
 
 DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
-    "no standing": (lambda told, _: told.pop("standing"), "standing: found nothing"),
-    "standing as text": (told_as("standing", value="far"), "standing: found 'far'"),
-    "another part": (told_as("standing", "part", value="end"), r"standing\.part: found 'end'"),
-    "measured so often": (told_as("standing", "measured", value=99), r"standing\.measured: found 99, expected"),
-    "best of none": (told_as("standing", "best_at", value=-1), r"standing\.best_at: found -1, expected"),
+    "no standing": (lambda told, _: told.pop("run_state"), "run_state: found nothing"),
+    "standing as text": (told_as("run_state", value="far"), "run_state: found 'far'"),
+    "another part": (told_as("run_state", "part", value="end"), r"run_state\.part: found 'end'"),
+    "measured so often": (told_as("run_state", "measured", value=99), r"run_state\.measured: found 99, expected"),
+    "best of none": (told_as("run_state", "best_at", value=-1), r"run_state\.best_at: found -1, expected"),
     "a past elsewhere": (
-        told_as("standing", "past", value=[["../../x.safetensors", 0]]),
-        r"standing\.past\[0\]\[0\]: found '\.\./\.\./x\.safetensors'",
+        told_as("run_state", "past", value=[["../../x.safetensors", 0]]),
+        r"run_state\.past\[0\]\[0\]: found '\.\./\.\./x\.safetensors'",
     ),
-    "a past of one": (told_as("standing", "past", value=[5]), r"past\[0\]: found 5"),
-    "no seconds": (told_as("standing", "seconds", value=None), r"standing\.seconds: found None"),
-    "a curve of numbers": (told_as("standing", "curve", value=[5]), r"curve\[0\]: found 5"),
+    "a past of one": (told_as("run_state", "past", value=[5]), r"past\[0\]: found 5"),
+    "no seconds": (told_as("run_state", "seconds", value=None), r"run_state\.seconds: found None"),
+    "a curve of numbers": (told_as("run_state", "curve", value=[5]), r"curve\[0\]: found 5"),
     "no counts": (lambda told, _: told.pop("ppo"), "ppo: found nothing"),
     "half a game": (told_as("ppo", "games", value=0.5), r"ppo\.games: found 0\.5"),
     "no weights": (without("network.win.weight"), r"network\.win\.weight: found nothing"),

@@ -187,8 +187,8 @@ class Training:
             raise RunError(f"{self._state}: {problem}; start a new run in another folder (--out)") from None
 
     def _restore(self, arrays: Arrays, description: Node) -> None:
-        self.run_state = description["standing"].build(RunState)
-        description["standing"]["part"].choice(list(self.learner.phases))
+        self.run_state = description["run_state"].build(RunState)
+        description["run_state"]["part"].choice(list(self.learner.phases))
         load_module("best", self.best, arrays)
         self.learner.pool.past = list(self.run_state.past)
         for name, phase in self.learner.phases.items():
@@ -307,7 +307,7 @@ class Training:
         self.run_state.seconds = self._seconds()
         phase = self.learner.phases[self.run_state.part]
         counts = {name: phase.counts for name, phase in self.learner.phases.items()}
-        description = self._identity() | {"standing": asdict(self.run_state)} | counts
+        description = self._identity() | {"run_state": asdict(self.run_state)} | counts
         self._snapshot = phase.state() | module_arrays("best", self.best), description
 
     def _write(self) -> None:
