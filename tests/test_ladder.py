@@ -140,7 +140,7 @@ def test_the_ladder_is_written_next_to_its_numbers(folder: Path) -> None:
     page, data = (docs / "page.md").read_text(), json.loads((docs / "page.json").read_text())
     assert "![Ratings](images/page-ratings.svg)" in page
     assert [path.name for path in (docs / "images").iterdir()] == ["page-ratings.svg"], "no heat map of two players"
-    assert re.search(r"Of all meetings, `greedy` finished ahead of `random` in \d+.\d% \(\d", page)
+    assert re.search(r"Of all pairings, `greedy` finished ahead of `random` in \d+.\d% \(\d", page)
     assert "[page.json](page.json)" in page
     assert data["provenance"]["seed"] == 1
     assert data["provenance"]["games"] == 40 + 2 * 6
@@ -192,7 +192,7 @@ def test_a_page_is_made_again_from_its_numbers_alone(folder: Path, tmp_path: Pat
     [
         "ladder",
         "ladder-copenhagen",
-        *(pytest.param(f"ladder-{of}", marks=pytest.mark.nightly) for of in ("generations", "trained", "yardsticks")),
+        *(pytest.param(f"ladder-{of}", marks=pytest.mark.nightly) for of in ("generations", "trained", "denied")),
     ],
 )
 def test_pages_follow_from_their_numbers_and_say_which_networks_played(name: str) -> None:

@@ -207,7 +207,7 @@ MEASURES: Mapping[str, Callable[[MatchupGames, Aim], dict[str, float]]] = {
 - seats: win rate of each seat minus the chance level, in percentage points;
 - use: percentage of the seats with access to an action or ability that used it;
 - rounds: mean number of rounds; points: mean points of a seat; lead: mean points between first and second place;
-- ahead: percentage of meetings in which player A finishes ahead of player B (ties: half).
+- ahead: percentage of pairings in which player A finishes ahead of player B (ties: half).
 """
 #: Measures of the effects of denied actions or abilities.
 _OF_DENIED = ("effects", "level")

@@ -229,7 +229,7 @@ def _won(games: _Games) -> dict[str, Any]:
 
 
 def _opponents(plan: Plan, tables: Sequence[_Games]) -> list[dict[str, Any]]:
-    """Return the score against each opponent: the fraction of meetings in which the player is ahead (ties: half)."""
+    """Return the score against each opponent: the fraction of pairings in which the player is ahead (ties: half)."""
     ahead: dict[str, list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]] = {}
     for number, games in enumerate(tables):
         own = np.take_along_axis(games.places, (games.seating == RATED_PLAYER).argmax(axis=1)[:, None], axis=1)

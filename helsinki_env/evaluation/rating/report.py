@@ -122,7 +122,7 @@ def draw_pairs(table: RatingTable) -> bytes | None:
         figure.suptitle(
             f"{_title(table)}\nHow often the row finished\nahead of the column (%)", x=0.02, ha="left", fontsize=10
         )
-        figure.colorbar(image, ax=axis, label="% of meetings", fraction=0.05)
+        figure.colorbar(image, ax=axis, label="% of pairings", fraction=0.05)
         return figure_to_svg(figure)
 
 
@@ -330,7 +330,7 @@ def _cross_table_text(entry: Mapping[str, Any]) -> str:
         f"({pair['low']:.1%} to {pair['high']:.1%})"
         for pair in _pairs(entry)
     ]
-    return f"Of all meetings, {', '.join(scores)}."
+    return f"Of all pairings, {', '.join(scores)}."
 
 
 def _fact(key: str, value: Any) -> str:
@@ -382,7 +382,7 @@ def _disagreement(entry: Mapping[str, Any]) -> list[str]:
     return [
         f"For {len(outside)} of {len(pairs)} pairs, the predicted score lies outside the measured 95% interval.",
         f"The largest deviation: {code_span(worst['player'])} finished ahead of {code_span(worst['opponent'])} in",
-        f"{worst['ahead']:.1%} of meetings, expected {worst['ahead_by_ratings']:.1%}.",
+        f"{worst['ahead']:.1%} of pairings, expected {worst['ahead_by_ratings']:.1%}.",
     ]
 
 

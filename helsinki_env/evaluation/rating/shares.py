@@ -45,7 +45,7 @@ _DECIMALS = 5
 class CrossTable:
     """The cross-table. Row i, column j compares player i with player j."""
 
-    share: Array  # fraction of meetings in which i finished ahead of j (ties: half), (P, P); NaN if they never met
+    share: Array  # fraction of pairings in which i finished ahead of j (ties: half), (P, P); NaN if they never met
     low: Array  # lower endpoint of its 95% interval
     high: Array  # upper endpoint
     games: npt.NDArray[np.int64]  # number of games in which both played, (P, P)
@@ -118,7 +118,7 @@ def player_statistics(
 
 
 def expected_cross_table(players: int, seating: Integers, utility: Array) -> Array:
-    """Return the cross-table that a Plackett-Luce model predicts for the same meetings.
+    """Return the cross-table that a Plackett-Luce model predicts for the same pairings.
 
     `utility` contains the log worth of each seat in each game, float64 (G, S).
     """
@@ -231,7 +231,7 @@ class PayoffRanking:
     Attributes:
         name: name of the matchup.
         players: the players.
-        share: fraction of meetings in which i finished ahead of j (ties: half), float64 (P, P); 0.5 on the diagonal.
+        share: fraction of pairings in which i finished ahead of j (ties: half), float64 (P, P); 0.5 on the diagonal.
         low: lower endpoints of the 95% intervals of `share`, float64 (P, P).
         high: upper endpoints, float64 (P, P).
         alpha: alpha-rank score of each player, float64 (P,).
