@@ -66,9 +66,9 @@ def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: P
         save_checkpoint(tmp_path / "run" / "past" / f"{which:04d}.safetensors", network, training.describe())
     state = tmp_path / "run" / "state.safetensors"
     arrays, description = read_state(state)
-    assert description.value["standing"]["selected"]
-    description.value["standing"]["selected"] = False
-    del description.value["standing"]["halving"]  # as in runs of earlier versions
+    assert description.value["run_state"]["selected"]
+    description.value["run_state"]["selected"] = False
+    del description.value["run_state"]["halving"]  # as in runs of earlier versions
     write_state(state, arrays, description.value)
     reports: list[Report] = []
     summary = Training(preset, tmp_path / "run", 5, resume=True).run(reports.append)
