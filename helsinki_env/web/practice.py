@@ -235,7 +235,7 @@ class Exercises:
             for name in names:
                 await self._collect(name)
                 self._left -= 1
-        except (PlayerFailedError, StoreError, sqlite3.Error) as problem:  # nobody waits for this task
+        except (PlayerFailedError, StoreError, sqlite3.Error) as problem:  # no caller awaits this task
             _log.warning("practice: %s", problem)
         finally:
             self._task, self._left, self._ended = None, 0, time.monotonic()

@@ -307,7 +307,7 @@ class UnverifiedCertificate:
 
 
 def certified_name(path: Path, key: str) -> str | None:
-    """Return the name of the ``gauntlet`` or ``suite`` (`key`) in a certificate, or None if it has no such key."""
+    """Return the name of the ``gauntlet`` or ``suite`` (`key`) in a certificate, or None if the key is missing."""
     data = read_json(path, GauntletError).value
     certified = data.get("certified") if isinstance(data, dict) else None
     name = certified.get(key) if isinstance(certified, dict) else None
