@@ -1377,8 +1377,8 @@ def kept_as(name: str, change: Callable[[Any], Any]) -> Callable[[Told, Arrays],
 
 
 DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
-    "no standing": (lambda told, _: told.pop("run_state"), "run_state: found nothing"),
-    "standing as text": (told_as("run_state", value="far"), "run_state: found 'far'"),
+    "no run state": (lambda told, _: told.pop("run_state"), "run_state: found nothing"),
+    "run state as text": (told_as("run_state", value="far"), "run_state: found 'far'"),
     "another part": (told_as("run_state", "part", value="end"), r"run_state\.part: found 'end'"),
     "measured so often": (told_as("run_state", "measured", value=99), r"run_state\.measured: found 99, expected"),
     "best of none": (told_as("run_state", "best_at", value=-1), r"run_state\.best_at: found -1, expected"),

@@ -154,7 +154,7 @@ class Training:
         self.run_state = RunState(part=next(iter(self.learner.phases)))
         #: State of the run after its last update, as arguments of `write_state`.
         self._snapshot: tuple[Arrays, dict[str, Any]] | None = None
-        #: Digest of the state file that this run resumes.
+        #: Digest of the state file that this run resumes; None for a new run.
         self._state_digest: str | None = None
         if resume:
             self._resume()
@@ -198,7 +198,7 @@ class Training:
     def _check_unchanged(self) -> None:
         """Raise RunError if another process has trained in the folder since this run was created."""
         check_run_folder(self.folder, self._resumes)
-        if self._resumes and _digest(self._state) != self._state_digest:
+        if _digest(self._state) != self._state_digest:
             raise RunError(
                 f"{self.folder}: found a run that another process has continued in the meantime, expected an unchanged "
                 "one; resume it again"

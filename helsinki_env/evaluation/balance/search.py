@@ -602,8 +602,7 @@ def search(config: SearchConfig, measure: Measure, is_valid: Callable[[Variant],
         is_valid: function that returns whether a variant is valid, such as `SearchConfig.is_valid`.
 
     Raises:
-        SearchError: if the final test measures other actions than the search.
-        Exception: any error of `measure`.
+        SearchError: if the final test measures other actions than the search. Errors of `measure` are not caught.
     """
     objectives, model, valid = config.objectives, MeasurementModel(config), cache(is_valid)
     generator = np.random.default_rng([objectives.seed, 1])

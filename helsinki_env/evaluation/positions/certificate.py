@@ -117,50 +117,40 @@ def ask_player(
         PlayerError: if the player fails.
         PositionsError: if the file has the actions of another player or suite, or another process is writing it.
     """
-    busy = PositionsError(f"{saved}: found another process that writes it; wait for it, or choose another --out")
-    with hold_lock_file(saved.with_name(f".{saved.name}.lock"), busy):
-        return _ask_player(suite, player, saved, resumed, progress)
-
-
-def _ask_player(
-    suite: Suite,
-    player: str,
-    saved: Path,
-    resumed: Callable[[int], None] | None,
-    progress: Callable[[int], None] | None,
-) -> Answers:
     about = {
         "package": helsinki_env.__version__,  # players without files can change with it
         "suite": suite.digest,
         "player": player,
         "player_digest": _player_digest(suite, player),
     }
-    answers = _load(saved, about)
-    if len(answers.actions) > len(suite.positions):
-        raise PositionsError(
-            f"{saved}: answers: found {len(answers.actions):,}, expected at most {len(suite.positions):,}; remove the "
-            "file"
-        )
-    if resumed is not None:
-        resumed(len(answers.actions))
-    asker, written = _Asker(suite, player), time.monotonic()
-    try:
-        for number in range(len(answers.actions), len(suite.positions)):
-            new = asker.answer(number)
-            answers = Answers(
-                answers.actions + new.actions,
-                answers.seconds + new.seconds,
-                answers.replaced.add(new.replaced),
-                answers.usage.add(new.usage),
+    busy = PositionsError(f"{saved}: found another process that writes it; wait for it, or choose another --out")
+    with hold_lock_file(saved.with_name(f".{saved.name}.lock"), busy):
+        answers = _load(saved, about)
+        if len(answers.actions) > len(suite.positions):
+            raise PositionsError(
+                f"{saved}: answers: found {len(answers.actions):,}, expected at most {len(suite.positions):,}; remove "
+                "the file"
             )
-            if progress is not None:
-                progress(1)
-            if time.monotonic() - written >= _SAVE_SECONDS:
-                _save(saved, about, answers)
-                written = time.monotonic()
-    finally:
-        _save(saved, about, answers)
-    return answers
+        if resumed is not None:
+            resumed(len(answers.actions))
+        asker, written = _Asker(suite, player), time.monotonic()
+        try:
+            for number in range(len(answers.actions), len(suite.positions)):
+                new = asker.answer(number)
+                answers = Answers(
+                    answers.actions + new.actions,
+                    answers.seconds + new.seconds,
+                    answers.replaced.add(new.replaced),
+                    answers.usage.add(new.usage),
+                )
+                if progress is not None:
+                    progress(1)
+                if time.monotonic() - written >= _SAVE_SECONDS:
+                    _save(saved, about, answers)
+                    written = time.monotonic()
+        finally:
+            _save(saved, about, answers)
+        return answers
 
 
 def _player_digest(suite: Suite, player: str) -> str | None:
