@@ -1052,7 +1052,7 @@ def test_every_block_has_a_deal_and_a_random_board_of_its_own(tmp_path: Path) ->
 
 @pytest.mark.thorough
 def test_what_is_denied_by_design_moves_with_its_place_and_stands_in_the_records(tmp_path: Path) -> None:
-    table = {"seats": 3, "players": ["random"], "games": 30, "screen": {"copies": 2, "loose": 0.3, "sizes": [0, 10]}}
+    table = {"seats": 3, "players": ["random"], "games": 30, "screening": {"copies": 2, "loose": 0.3, "sizes": [0, 10]}}
     cover = {"name": "cover", "seats": 2, "players": ["random"], "games": 4, "cover": {"size": 5}}
     plan = plan_from_dict({"tables": [table, cover]})
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
@@ -1087,7 +1087,7 @@ def test_what_a_configuration_bars_is_barred_in_every_game(tmp_path: Path) -> No
         ({"covered": ["two_points"]}, {"boards": {"denied": [0, 5]}}, "no covered actions, because boards"),
         ({"denied": [["move_back"], []]}, {"boards": {"covered": [5, 5]}}, "no denied actions, because boards"),
         ("first_game", {"cover": {"size": 5}}, "no covered actions, because cover"),
-        ({"denied": [["move_back"], []]}, {"screen": {"copies": 1}}, "no denied actions, because screen"),
+        ({"denied": [["move_back"], []]}, {"screening": {"copies": 1}}, "no denied actions, because screening"),
         ({"denied": [["move_back"], []]}, {"handicap": {"denied": [[1], []]}}, "no denied actions, because handicap"),
     ],
 )
@@ -1098,7 +1098,7 @@ def test_a_design_does_not_silently_replace_what_the_game_bars(game: Any, design
 
 
 def test_covered_actions_stay_covered_where_others_are_denied() -> None:
-    table = {"players": ["random"], "games": 84, "game": {"covered": ["two_points"]}, "screen": {"copies": 1}}
+    table = {"players": ["random"], "games": 84, "game": {"covered": ["two_points"]}, "screening": {"copies": 1}}
     assert plan_from_dict({"tables": [table]}).tables[0].config.covered == (BOARD_ACTIONS.index("two_points"),)
 
 
@@ -1147,7 +1147,10 @@ def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
         ({"tables": [{"players": ["a"], "boards": {"covered": [0, 1.5]}}]}, "boards.covered[1]: found 1.5"),
         ({"tables": [{"players": ["a"], "boards": {"denied": 16}}]}, "boards.denied: found 16"),
         ({"tables": [{"players": ["a"], "boards": {}, "cover": {}}]}, "found ['boards', 'cover']"),
-        ({"tables": [{"players": ["a"], "screen": {}, "handicap": {"denied": [[], []]}}]}, "['screen', 'handicap']"),
+        (
+            {"tables": [{"players": ["a"], "screening": {}, "handicap": {"denied": [[], []]}}]},
+            "['screening', 'handicap']",
+        ),
         ({"tables": [{"name": "x", "players": ["a"]}] * 2}, "tables[1].name: found 'x'"),
     ],
 )  # fmt: skip

@@ -59,7 +59,7 @@ TINY: dict[str, Any] = {
     "name": "tiny",
     "seed": 3,
     "classes": [{"player": "random", "games": {2: 300}}, {"player": "greedy", "games": {2: 600}}],
-    "gate": {"reference": "random", "games": 24},
+    "qualification": {"reference": "random", "games": 24},
     "quality": 24,
     "variants": {"components": ["coats_inside"], "player": "greedy", "games": {2: 300}},
 }
@@ -81,8 +81,8 @@ def played(folder: Path, parts: tuple[str, ...] = STUDY_PARTS, **changes: Any) -
 
 def test_a_report_on_nothing_says_how_to_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     StudyConfig.from_dict(TINY).open(tmp_path)
-    (tmp_path / "gate" / "chunks").mkdir(parents=True)  # the state that an immediately stopped run leaves
-    (tmp_path / "gate" / "run.json").write_text("{}")
+    (tmp_path / "qualification" / "chunks").mkdir(parents=True)  # the state that an immediately stopped run leaves
+    (tmp_path / "qualification" / "run.json").write_text("{}")
     assert main(["balance", "report", str(tmp_path)]) == 2
     shown = capsys.readouterr().err
     assert f"found a study without games, expected some; helsinki balance run --out {tmp_path} plays them" in shown
@@ -98,11 +98,11 @@ def study(same_workers: None, tmp_path_factory: pytest.TempPathFactory) -> tuple
 @pytest.mark.thorough
 def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
     _, _, data = study
-    assert [(entry["player"], entry["players"], entry["games"]) for entry in data["screen"]] == [
+    assert [(entry["player"], entry["players"], entry["games"]) for entry in data["screening"]] == [
         ("random", 2, 300),
         ("greedy", 2, 600),
     ]
-    for entry in data["screen"]:
+    for entry in data["screening"]:
         assert [action["action"] for action in entry["actions"]] == list(BOARD_ACTIONS)
         deviations = [action["deviation"] for action in entry["actions"]]
         assert sum(deviations) == pytest.approx(0.0, abs=1e-3)
@@ -110,8 +110,8 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
             assert action["power"] - entry["mean_power"] == pytest.approx(action["deviation"], abs=1e-4)
             assert action["deviation_low"] < action["deviation"] < action["deviation_high"]
             assert 0 <= action["usage"] <= 1
-    assert [gate["player"] for gate in data["gate"]] == ["greedy"]
-    assert len(data["verdicts"]) == len(BOARD_ACTIONS)
+    assert [entry["player"] for entry in data["qualification"]] == ["greedy"]
+    assert len(data["conclusions"]) == len(BOARD_ACTIONS)
     assert {entry["game"] for entry in data["quality"]} == {"base game", "first game", "dry roads"}
     ladder = [(entry["game"], entry["weaker"], entry["stronger"], entry["games"]) for entry in data["skill"]]
     assert ladder == [(kind, "random", "greedy", 24) for kind in ("base game", "first game", "dry roads")]
@@ -120,7 +120,7 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
         assert 0 < entry["low"] < entry["rating"] < entry["high"]
     assert [entry["components"] for entry in data["variants"]] == ["default", "coats_inside"]
     own = data["variants"][0]["deviation"]  # of greedy
-    assert own == [action["deviation"] for action in data["screen"][1]["actions"]]
+    assert own == [action["deviation"] for action in data["screening"][1]["actions"]]
     parts = data["provenance"]["parts"]
     assert set(parts) == set(STUDY_PARTS) - {"covers", "again"}
     assert len({part["seed"] for part in parts.values()}) == len(parts)  # deals of their own
@@ -134,16 +134,16 @@ def test_verdicts_and_pictures_follow_from_the_json(
     _, _, data = study
     files = study_report_files(data)
     read = json.loads(files[Path("balance.json")])
-    assert conclusions_of(read) == read["verdicts"]
+    assert conclusions_of(read) == read["conclusions"]
     (tmp_path / "balance.json").write_bytes(files[Path("balance.json")])
     assert main(["balance", "report", "--from-json", str(tmp_path / "balance.json")]) == 0
     written = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert written == files, "the report is made again from the JSON alone"
     # Other numbers give other conclusions.
-    for action in read["screen"][0]["actions"] + read["screen"][1]["actions"]:
+    for action in read["screening"][0]["actions"] + read["screening"][1]["actions"]:
         if action["action"] == "any_side":
             action |= {"deviation": 9.0, "deviation_error": 0.5, "deviation_low": 7.5, "deviation_high": 10.5}
-    changed = {verdict["action"]: verdict["verdict"] for verdict in conclusions_of(read)}
+    changed = {conclusion["action"]: conclusion["label"] for conclusion in conclusions_of(read)}
     assert changed["any_side"] == "overpowered"
 
 
@@ -153,7 +153,7 @@ def test_pictures_can_be_read() -> None:
     lists: dict[str, Any] = {
         key: [] for key, value in data.items() if isinstance(value, list) and key not in ("actions", "variants")
     }
-    strongest = {"screen": [entry for entry in data["screen"] if entry["player"] == "net"]}
+    strongest = {"screening": [entry for entry in data["screening"] if entry["player"] == "net"]}
     # Comments contain the text next to the outlines of its letters.
     drawn = {name: picture.decode() for name, (_, picture) in study_figures(data | lists | strongest).items()}
     for name in ("forest", "use", "naive", "variants"):
@@ -168,7 +168,7 @@ def test_pictures_can_be_read() -> None:
 
 def test_one_word_for_what_is_undecided() -> None:
     data = read_results(BALANCE)
-    assert {verdict["verdict"] for verdict in data["verdicts"]} == {"overpowered", "underpowered", "undecided"}
+    assert {conclusion["label"] for conclusion in data["conclusions"]} == {"overpowered", "underpowered", "undecided"}
     text = (BALANCE.with_suffix(".md")).read_text(encoding="utf-8")
     assert "| undecided |" in text
     assert "- Undecided, because estimates" in text
@@ -212,7 +212,7 @@ def test_the_report_of_the_repository_follows_from_its_numbers() -> None:
 def test_a_player_that_did_not_pass_the_gate_is_not_asked(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
     _, _, data = study
     refused = json.loads(json.dumps(data))
-    refused["gate"][0]["admitted"] = False
+    refused["qualification"][0]["admitted"] = False
     assert conclusions_of(data)
     assert conclusions_of(refused) == []  # one class is left, which is too few for a conclusion
 
@@ -260,30 +260,32 @@ def test_a_part_that_a_study_omits_needs_no_games(tmp_path: Path) -> None:
 
 def test_figures_are_those_of_the_players_that_judged(tmp_path: Path) -> None:
     def refuse(data: dict[str, Any]) -> None:
-        for entry in data["gate"]:
+        for entry in data["qualification"]:
             entry["admitted"] = entry["player"] == "heuristic"
 
     data = changed_study(tmp_path / "balance.json", refuse)
-    assert {verdict["why"].rpartition("average action: ")[2].split()[0] for verdict in data["verdicts"]} == {
+    assert {conclusion["why"].rpartition("average action: ")[2].split()[0] for conclusion in data["conclusions"]} == {
         "heuristic"
     }
     told = dict(chapters(data))["Every action"]
     header, rows = next(item for item in told if isinstance(item, tuple))
     assert header[2::2] == [f"{name}, deviation" for name in ["heuristic"] * 3]
-    own = next(one for one in data["screen"] if (one["player"], one["players"]) == ("heuristic", 2))
+    own = next(one for one in data["screening"] if (one["player"], one["players"]) == ("heuristic", 2))
     two = {action["action"]: action["deviation"] for action in own["actions"]}
     assert all(row[2].startswith(f"{two[row[0].replace(' ', '_')]:+.1f} ") for row in rows)
 
 
 def test_what_is_not_played_yet_takes_no_other_verdict_away(tmp_path: Path) -> None:
     def unfinished(data: dict[str, Any]) -> None:
-        data["screen"] = [one for one in data["screen"] if (one["players"], one["player"] != "greedy") != (3, True)]
+        data["screening"] = [
+            one for one in data["screening"] if (one["players"], one["player"] != "greedy") != (3, True)
+        ]
 
-    before = read_results(BALANCE)["verdicts"]
-    after = changed_study(tmp_path / "balance.json", unfinished)["verdicts"]
+    before = read_results(BALANCE)["conclusions"]
+    after = changed_study(tmp_path / "balance.json", unfinished)["conclusions"]
     assert {one["players"] for one in after} == {2, 4}
-    words = {(one["players"], one["action"]): one["verdict"] for one in before}
-    assert all(one["verdict"] == words[one["players"], one["action"]] for one in after)
+    words = {(one["players"], one["action"]): one["label"] for one in before}
+    assert all(one["label"] == words[one["players"], one["action"]] for one in after)
 
 
 @pytest.mark.thorough
@@ -311,12 +313,12 @@ def test_the_same_games_give_the_same_bytes_however_they_came_about(
     study: tuple[StudyConfig, Path, dict[str, Any]], tmp_path: Path
 ) -> None:
     config, _, data = study
-    played(tmp_path, ("screen",))
+    played(tmp_path, ("screening",))
     partial = study_results(config, tmp_path)
-    assert partial["screen"] == data["screen"]
-    assert partial["gate"] == []
-    (tmp_path / "screen" / "chunks" / SECOND_CHUNK).unlink()  # as if it had been stopped there
-    (tmp_path / "screen" / "games.parquet").unlink()
+    assert partial["screening"] == data["screening"]
+    assert partial["qualification"] == []
+    (tmp_path / "screening" / "chunks" / SECOND_CHUNK).unlink()  # as if it had been stopped there
+    (tmp_path / "screening" / "games.parquet").unlink()
     played(tmp_path)
     again = study_results(config, tmp_path)
     assert study_report_files(again) == study_report_files(data)
@@ -326,7 +328,7 @@ def test_the_same_games_give_the_same_bytes_however_they_came_about(
 def test_a_study_that_is_killed_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(json.dumps(TINY))  # which is YAML, too
     command = ["balance", "run", str(tmp_path / "tiny.yaml"), "--out", str(tmp_path / "killed")]
-    for part in ("gate", "screen", "quality"):
+    for part in ("qualification", "screening", "quality"):
         killed_while_it_plays(command, tmp_path / "killed" / part)
     assert main([*command, "--processes", "2"]) == 0
     config = played(tmp_path / "whole")
@@ -336,23 +338,23 @@ def test_a_study_that_is_killed_goes_on_to_the_same_bytes(tmp_path: Path) -> Non
 
 @pytest.mark.thorough
 def test_games_that_come_in_while_a_study_is_read_are_noticed(tmp_path: Path) -> None:
-    config = played(tmp_path, ("screen",))
-    chunk = tmp_path / "screen" / "chunks" / SECOND_CHUNK
+    config = played(tmp_path, ("screening",))
+    chunk = tmp_path / "screening" / "chunks" / SECOND_CHUNK
     kept = chunk.read_bytes()
     chunk.unlink()
-    (tmp_path / "screen" / "games.parquet").unlink()
+    (tmp_path / "screening" / "games.parquet").unlink()
     reading = PlayedParts(config, tmp_path)
-    assert len(reading.tables("screen")) == 2
+    assert len(reading.tables("screening")) == 2
     chunk.write_bytes(kept)
-    with pytest.raises(StudyError, match="screen: found games that were added during reading"):
-        reading.courses("screen")
+    with pytest.raises(StudyError, match="screening: found games that were added during reading"):
+        reading.courses("screening")
 
 
 def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     StudyConfig.from_dict({**TINY, "seed": 7}).open(tmp_path)
     StudyConfig.from_dict(TINY).open(tmp_path)  # nothing was played yet: a mistake can be fixed
     assert read_study(tmp_path) == StudyConfig.from_dict(TINY)
-    (tmp_path / "screen").mkdir()
+    (tmp_path / "screening").mkdir()
     StudyConfig.from_dict(TINY).open(tmp_path)
     with pytest.raises(StudyError, match="seed: found 4, expected 3 as for the earlier results"):
         StudyConfig.from_dict({**TINY, "seed": 4}).open(tmp_path)
@@ -362,33 +364,33 @@ def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
 
 def test_games_of_another_study_are_not_told_as_its_own(tmp_path: Path, capsys: Output) -> None:
     """Two were begun at the same moment in the same folder: the file is of one, the games are of the other."""
-    played(tmp_path, ("screen",))
+    played(tmp_path, ("screening",))
     for changes in ({"seed": 4}, {"classes": [*TINY["classes"][:1], {"player": "heuristic", "games": {2: 600}}]}):
         write_json(tmp_path / "study.json", StudyConfig.from_dict({**TINY, **changes}).to_dict())
         assert main(["balance", "report", str(tmp_path), "--out", str(tmp_path / "told")]) == 2
-        assert "screen: found games of another study" in capsys.readouterr().err
+        assert "screening: found games of another study" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"seed": -1}, "seed: found -1"),
-        ({"band": 0}, "band: found 0"),
+        ({"equivalence_margin": 0}, "equivalence_margin: found 0"),
         ({"level": 1.5}, r"level: found 1\.5"),
         ({"classes": []}, "classes: found"),
         ({"classes": [{"player": "random", "games": {5: 3}}]}, r"classes\[0\].games: found 5"),
         ({"classes": [{"player": "random", "games": 3}]}, r"classes\[0\].games: found 3"),
         ({"classes": [{"player": "random"}]}, r"classes\[0\]\.games: found nothing"),
         ({"classes": [{"player": "a", "games": {2: 1}}, {"player": "a", "games": {2: 1}}]}, "every player once"),
-        ({"gate": {"gams": 3}}, r"gate\.gams: no such key \(found 3\)"),
-        ({"screen": {"copies": 0}}, "screen.copies: found 0"),
-        ({"screen": {"loose": math.nan}}, "screen.loose: found nan"),
-        ({"band": math.nan}, "band: found nan"),
+        ({"qualification": {"gams": 3}}, r"qualification\.gams: no such key \(found 3\)"),
+        ({"screening": {"copies": 0}}, "screening.copies: found 0"),
+        ({"screening": {"loose": math.nan}}, "screening.loose: found nan"),
+        ({"equivalence_margin": math.nan}, "equivalence_margin: found nan"),
         ({"seed": 1.0}, "seed: found 1.0"),
         ({"classes": [{"player": "random", "games": {2.0: 3}}]}, r"games: found 2\.0"),
         ({"classes": [{"player": "random", "games": {2: 3.0}}]}, r"classes\[0\].games.2: found 3\.0"),
         ({"classes": [{"player": "random", "games": {2: 3, "2": 4}}]}, "expected player counts, each once"),
-        ({"gate": 3}, "gate: found 3"),
+        ({"qualification": 3}, "qualification: found 3"),
         ({"covers": {"players": 3}}, r"covers\.players: found 3"),
         ({"variants": {"components": ["nowhere"]}}, "nowhere"),
         ({"sead": 3}, r"sead: no such key \(found 3\)"),
@@ -405,9 +407,9 @@ def test_what_is_written_wrongly_is_refused_by_name(changes: dict[str, Any], mes
     [
         ({"classes": [{"player": "random", "games": {4: 500}}]}, r"classes\[0\].games.4: found 500"),
         ({"variants": TINY["variants"] | {"games": {2: 90}}}, r"variants\.games\.2: found 90"),
-        ({"screen": {"loose": 0.0}}, r"screen\.loose: found 0\.0"),
-        ({"screen": {"sizes": [5, 5]}}, r"screen\.sizes: found \[5, 5\]"),
-        ({"gate": {"games": 4}}, r"gate\.games: found 4"),
+        ({"screening": {"loose": 0.0}}, r"screening\.loose: found 0\.0"),
+        ({"screening": {"sizes": [5, 5]}}, r"screening\.sizes: found \[5, 5\]"),
+        ({"qualification": {"games": 4}}, r"qualification\.games: found 4"),
         ({"quality": 2}, r"quality: found 2"),
         ({"variants": TINY["variants"] | {"components": ["a/coats.yaml", "b/coats.yaml"]}}, "a unique name"),
     ],
@@ -420,7 +422,7 @@ def test_what_could_not_be_reported_is_refused_before_the_first_game(
     for folder in ("a", "b"):
         Path(folder).mkdir()
         Path(folder, "coats.yaml").write_text(default, encoding="utf-8")
-    enough = TINY | {"quality": 24, "gate": {"reference": "random", "games": 24}}
+    enough = TINY | {"quality": 24, "qualification": {"reference": "random", "games": 24}}
     Path("mine.yaml").write_text(json.dumps(enough | changes), encoding="utf-8")  # which is YAML, too
     assert main(["balance", "run", "mine.yaml", "--out", "run"]) == 2
     assert re.search(message, capsys.readouterr().err)
@@ -447,7 +449,7 @@ def test_a_class_that_thinks_long_may_play_less() -> None:
 def test_pairs_are_told_of_whoever_has_the_games_for_it(tmp_path: Path) -> None:
     classes = [("random", 300), ("greedy", 1200), ("heuristic", 300)]
     asked = [{"player": player, "games": {2: games}} for player, games in classes]
-    config = played(tmp_path, ("screen",), classes=asked)
+    config = played(tmp_path, ("screening",), classes=asked)
     assert [entry["player"] for entry in study_results(config, tmp_path)["pairs"]] == ["greedy"]
 
 
@@ -455,28 +457,30 @@ def test_pairs_are_told_of_whoever_has_the_games_for_it(tmp_path: Path) -> None:
 def test_shipped_studies_can_be_planned(name: str) -> None:
     config = StudyConfig.from_yaml(name)
     assert StudyConfig.from_dict(config.to_dict()) == config
-    screen = config.plan("screen")
+    screen = config.plan("screening")
     assert screen is not None
     assert [table.name for table in screen.tables] == [
         matchup_name(n, entry.player) for entry in config.classes for n in config.players if entry.games.get(n)
     ]
-    assert all(table.screen is not None for table in screen.tables)
+    assert all(table.screening is not None for table in screen.tables)
 
 
 @pytest.mark.thorough
 def test_the_command_plays_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.yaml"
-    asked = "seed: 1\nclasses: [{player: random, games: {2: 300}}]\ngate: {games: 0}\nscreen: {loose: 0.03}\n"
+    asked = (
+        "seed: 1\nclasses: [{player: random, games: {2: 300}}]\nqualification: {games: 0}\nscreening: {loose: 0.03}\n"
+    )
     file.write_text(asked, encoding="utf-8")  # with so few sets of random size pairs cannot be told from single actions
     run = tmp_path / "run"
-    assert main(["balance", "run", str(file), "--out", str(run), "--parts", "screen", "--processes", "1"]) == 0
-    assert "screen: 300 games" in capsys.readouterr().out
+    assert main(["balance", "run", str(file), "--out", str(run), "--parts", "screening", "--processes", "1"]) == 0
+    assert "screening: 300 games" in capsys.readouterr().out
     assert main(["balance", "report", str(run), "--out", str(tmp_path / "report")]) == 0
     assert "Wrote" in capsys.readouterr().out
     assert "Pairs of actions are omitted: found " in (tmp_path / "report" / "balance.md").read_text("utf-8")
     assert (tmp_path / "report" / "balance.html").stat().st_size > 1000
     assert main(["balance", "run", str(file), "--out", str(run), "--parts", "scren"]) == 2
-    assert "found 'scren', expected some of gate, screen" in capsys.readouterr().err
+    assert "found 'scren', expected some of qualification, screening" in capsys.readouterr().err
     file.write_text(
         file.read_text("utf-8") + "variants: {player: gredy, components: [coats_inside], games: {2: 300}}\n",
         encoding="utf-8",
@@ -554,7 +558,7 @@ def test_covered_sets_are_measured_one_by_one(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_the_naive_figure_compares_those_who_used_it(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
     _, folder, _ = study
-    table = load_run(folder / "screen")[1]
+    table = load_run(folder / "screening")[1]
     share, usage = naive_effects(table)
     used, denied = decode_action_sets(table.used), decode_action_sets(table.denied)
     for action in (1, 14):
@@ -580,15 +584,15 @@ def test_a_planted_action_is_found_and_nothing_else(tmp_path: Path) -> None:
         "classes": [{"player": "greedy", "games": games}, {"player": "heuristic", "games": games}],
         "seed": 11,
         "variants": {},
-        "gate": {"games": 0},
+        "qualification": {"games": 0},
     }
     found = {}
     for components in ("default", "two_points_worth_five"):
-        config = played(tmp_path / components, ("screen",), components=components, **changes)
+        config = played(tmp_path / components, ("screening",), components=components, **changes)
         found[components] = study_results(config, tmp_path / components)
-    verdict = {one["action"]: one["verdict"] for one in found["two_points_worth_five"]["verdicts"]}
-    assert verdict["two_points"] == "overpowered"
-    for before, after in zip(*(data["screen"] for data in found.values()), strict=True):
+    conclusion = {one["action"]: one["label"] for one in found["two_points_worth_five"]["conclusions"]}
+    assert conclusion["two_points"] == "overpowered"
+    for before, after in zip(*(data["screening"] for data in found.values()), strict=True):
         rise = {
             b["action"]: a["deviation"] - b["deviation"]
             for b, a in zip(before["actions"], after["actions"], strict=True)

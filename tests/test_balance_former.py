@@ -32,14 +32,14 @@ def study(published: dict[str, Any], folder: Path, figures: Figures, searching: 
     """Return a study in which every action lies within the band, but for the figures that are given."""
     data = json.loads(json.dumps(published))
     data = {key: value for key, value in data.items() if key not in ("former", "digest")}
-    for part in ("gate", "screen"):
+    for part in ("qualification", "screening"):
         data[part] = [one for one in data[part] if one["player"] in CLASSES]
     if searching:
-        strongest = [one for one in data["screen"] if one["player"] == "net"]
-        data["screen"] += [
+        strongest = [one for one in data["screening"] if one["player"] == "net"]
+        data["screening"] += [
             json.loads(json.dumps(one)) | {"player": SEARCHING, "strength": one["strength"] + 1} for one in strongest
         ]
-    for one in data["screen"]:
+    for one in data["screening"]:
         for action in one["actions"]:
             middle, half = figures.get((one["player"], one["players"], action["action"]), (0.0, 0.5))
             action |= {
@@ -95,18 +95,18 @@ def compared(published: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 
 def test_every_verdict_that_is_not_the_same_has_its_reason(compared: dict[str, Any]) -> None:
     found = differences(compared)
-    told = {cell: (one["former_verdict"], one["verdict"], one["why"]) for cell, one in found.items()}
+    told = {cell: (one["former_label"], one["label"], one["why"]) for cell, one in found.items()}
     assert told == {
         (2, "any_side"): ("overpowered", "undecided", "wider"),
         (2, "extra_card"): ("undecided", "overpowered", "narrower"),
-        (3, "two_points"): ("overpowered", "undecided", "judges"),
-        (3, "move_back"): ("underpowered", "balanced", "worth"),
+        (3, "two_points"): ("overpowered", "undecided", "evaluators"),
+        (3, "move_back"): ("underpowered", "balanced", "effect"),
         (4, "one_wild_tile"): ("overpowered", "undecided", "chance"),
         (4, "draw_and_build"): ("overpowered", "undecided", "wider"),
         (4, "two_wild_tiles"): ("overpowered", "overpowered", None),
     }
     assert compared["former"]["joined"] == [SEARCHING]
-    assert compared["former"]["verdicts"] == 45
+    assert compared["former"]["conclusions"] == 45
     moved = found[3, "move_back"]
     assert (moved["former_player"], moved["player"], moved["difference"]) == ("net", SEARCHING, 3.0)
     # Errors of a sixth of a point each, and 45 differences at once: 3.26 standard errors (a normal table).
@@ -115,7 +115,7 @@ def test_every_verdict_that_is_not_the_same_has_its_reason(compared: dict[str, A
 
 def test_another_estimator_explains_what_widths_and_study_players_do_not(compared: dict[str, Any]) -> None:
     now = {key: value for key, value in compared.items() if key not in ("former", "digest", "estimator")}
-    before = {**now, "verdicts": [{**one, "verdict": "overpowered"} for one in now["verdicts"]]}
+    before = {**now, "conclusions": [{**one, "label": "overpowered"} for one in now["conclusions"]]}
     found = differences(
         compare_with_baseline({**now, "estimator": "logit of the winner"}, {**before, "digest": "0" * 16})
     )
@@ -151,7 +151,7 @@ def test_the_report_tells_it(compared: dict[str, Any]) -> None:
 def test_a_former_study_without_verdicts_is_refused(published: dict[str, Any], tmp_path: Path) -> None:
     one = study(published, tmp_path, {})
     with pytest.raises(StudyError, match=r"found conclusions for no players, expected at least one of 2, 3, 4 players"):
-        compare_with_baseline(one, one | {"verdicts": []})
+        compare_with_baseline(one, one | {"conclusions": []})
 
 
 @pytest.mark.nightly

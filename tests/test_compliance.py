@@ -69,7 +69,7 @@ GAUNTLET = f"""{TINY}
     seats: 3
     boards: {{covered: [5, 5], denied: [0, 0]}}
     opponents: [[random, greedy]]
-    reference: [{{decks: 2, lineups: [[random, random, greedy]]}}]
+    reference: [{{deals: 2, lineups: [[random, random, greedy]]}}]
 """
 REPEATED = {
     "needs only observation and key: same action outside of a game",

@@ -26,7 +26,7 @@ evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
 STUDY = """
 seed: 1
 classes: [{player: greedy, games: {2: 1200}}, {player: random, games: {2: 1200}}]
-gate: {reference: random, games: 40}
+qualification: {reference: random, games: 40}
 quality: 24
 """
 PIXELS = """

@@ -72,14 +72,14 @@ tables:
   - name: two
     seats: 2
     opponents: [[random], [greedy]]
-    reference: [{decks: 12, lineups: [[random, greedy]]}]
+    reference: [{deals: 12, lineups: [[random, greedy]]}]
   - name: three, five covered
     seats: 3
     boards: {covered: [5, 5], denied: [0, 0]}
     opponents: [[random, greedy]]
     reference:
-      - {decks: 4, lineups: [[random, random, greedy]]}
-      - {decks: 3, lineups: [[random, greedy, greedy]]}
+      - {deals: 4, lineups: [[random, random, greedy]]}
+      - {deals: 3, lineups: [[random, greedy, greedy]]}
 """
 
 

@@ -127,7 +127,7 @@ TEXTS = {
     "list": "[1, 2]",
     "list of mappings": '[{"a": 1}]',
     "list for a value": '{"seed": [1], "tables": [1], "classes": [1], "config": [1], "helsinki": [1]}',
-    "number for a mapping": '{"game": 1, "rules": 2, "shapes": 3, "network": 4, "gate": 5, "covers": 6, "arena": 2}',
+    "number for a mapping": '{"game": 1, "rules": 2, "shapes": 3, "network": 4, "qualification": 5, "covers": 6}',
     "key twice": '{"seed": 1, "seed": 2}',
     "long key": json.dumps({LONG: 1}),
     "long value": json.dumps({"seed": LONG, "num_players": LONG, "helsinki": LONG, "types": LONG}),
@@ -293,7 +293,7 @@ PLANS: dict[str, dict[str, Any]] = {
                 "seats": 2,
                 "players": ["random", "greedy"],
                 "games": 4,
-                "screen": {"copies": 1, "sizes": [0, 3]},
+                "screening": {"copies": 1, "sizes": [0, 3]},
             },
             {
                 "lineups": [["random", "random", "greedy"]],
@@ -354,13 +354,13 @@ def results() -> dict[str, Any]:
     """What a study found, with little of what comes often."""
     path = Path(__file__).resolve().parent.parent / "docs" / "balance" / "balance.json"
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    for key in ("gate", "pairs", "variants", "quality", "skill", "covers"):
+    for key in ("qualification", "pairs", "variants", "quality", "skill", "covers"):
         del data[key][1:]
-    data["screen"] = [entry for entry in data["screen"] if entry["players"] == 2]
+    data["screening"] = [entry for entry in data["screening"] if entry["players"] == 2]
     for entry in data["covers"]:
         del entry["again"][1:]
         entry["distribution"] = {key: values[:3] for key, values in entry["distribution"].items()}
-    return {key: value for key, value in data.items() if key not in ("digest", "verdicts", "summary")}
+    return {key: value for key, value in data.items() if key not in ("digest", "conclusions", "summary")}
 
 
 def read_and_report(data: dict[str, Any]) -> None:
@@ -592,7 +592,7 @@ def test_work_without_an_end_is_refused_before_it_is_planned(changes: dict[str, 
 @pytest.mark.parametrize(
     ("key", "design", "message"),
     [
-        ("screen", {}, r"screen: found {}"),
+        ("screening", {}, r"screening: found {}"),
         ("cover", {"size": 1}, "cover: found "),
         ("handicap", {"denied": [["both_actions"], []]}, "handicap: found "),
         ("boards", {"covered": [0, 1]}, r"boards.covered: found \[0, 1\]"),

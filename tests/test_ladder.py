@@ -145,7 +145,7 @@ def test_the_ladder_is_written_next_to_its_numbers(folder: Path) -> None:
     assert data["provenance"]["seed"] == 1
     assert data["provenance"]["games"] == 40 + 2 * 6
     assert data["provenance"]["missing_games"] == 0
-    assert [table["decks"] for table in data["tables"]] == [20, 2]
+    assert [table["deals"] for table in data["tables"]] == [20, 2]
     assert data["tables"][0]["players"][0]["player"] == "greedy"
 
 

@@ -114,9 +114,17 @@ def test_studies_show_players_by_their_names() -> None:
     from helsinki_env.evaluation.balance.helsinki.report import study_report_files
 
     data = json.loads((DOCS / "balance" / "balance.json").read_text(encoding="utf-8"))
-    for part in ("screen", "verdicts", "pairs", "covers", "variants", "quality", "skill"):  # their figures take long
+    for part in (
+        "screening",
+        "conclusions",
+        "pairs",
+        "covers",
+        "variants",
+        "quality",
+        "skill",
+    ):  # their figures take long
         data[part] = []
-    player = data["gate"][0]["player"]
+    player = data["qualification"][0]["player"]
     bad = renamed(data, {player: SHORT})
     bad["study"]["name"] = SHORT
     before, after = study_report_files(data), study_report_files(bad)

@@ -263,7 +263,7 @@ tables:
     game: {components: COMPONENTS}
     seats: 2
     opponents: [[greedy]]
-    reference: [{decks: 2, lineups: [[random, greedy]]}]
+    reference: [{deals: 2, lineups: [[random, greedy]]}]
 """
 
 

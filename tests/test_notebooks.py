@@ -44,7 +44,7 @@ PROMISED = {
     ),
     "02_train_an_agent": ("finished: False", "finished: True", "against heuristic:", "0 differ", "net:first.onnx"),
     "03_benchmark_policies": ("heuristic in seat 1:", "games were saved before", "reference", "net against heuristic:"),
-    "04_balance": ("screen: 1,200 games", "the conclusions follow from the data: True", "balance.html"),
+    "04_balance": ("screening: 1,200 games", "the conclusions follow from the data: True", "balance.html"),
     "05_your_own_player": (
         "a player: True",
         "against random: grabber",

@@ -52,7 +52,7 @@ chunk: 4
 stages: {quick: 3}
 zero: greedy
 tables:
-  - {name: two, seats: 2, opponents: [[random]], reference: [{decks: 2, lineups: [[random, greedy]]}]}
+  - {name: two, seats: 2, opponents: [[random]], reference: [{deals: 2, lineups: [[random, greedy]]}]}
 """
 Output = pytest.CaptureFixture[str]
 

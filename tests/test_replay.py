@@ -247,7 +247,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     screen = {"copies": 1, "loose": 0.3, "sizes": [0, 10]}
     tables: list[dict[str, Any]] = [
         {"name": "line-ups", "seats": 3, "players": ["random", "greedy"], "games": 24 if JIT else 6},
-        {"name": "screened", "players": ["random"], "games": 12 if JIT else 4, "screen": screen},
+        {"name": "screened", "players": ["random"], "games": 12 if JIT else 4, "screening": screen},
         {"name": "covered", "players": ["random"], "games": 4, "game": {"covered": "first_game", "dry_roads": True}},
     ]
     folder = tmp_path_factory.mktemp("replay") / "run"

@@ -41,7 +41,7 @@ ASKED: dict[str, Any] = {
     "seed": 4,
     "seeds": 2,
     "claims": {"two_points": "too strong"},
-    "screen": {2: 300},
+    "screening": {2: 300},
     "meetings": {2: 300},
 }
 PRESET: dict[str, Any] = {
@@ -125,12 +125,12 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
             by_deal[way] = np.reshape(won, (-1, 2)).mean(axis=1)
             assert one["won"][way]["share"] == pytest.approx(np.mean(won), abs=1e-3)
         assert deals["zero_shot"] == deals["retrained"] == deals["covered"]
-        screen = estimate_win_effects(ablation_games(tables_of(made, "screen")[f"with-all-{seed}, 2 players"]))
+        screen = estimate_win_effects(ablation_games(tables_of(made, "screening")[f"with-all-{seed}, 2 players"]))
         assert one["power"] == pytest.approx(50 - one["won"]["retrained"]["share"], abs=1e-3)
         assert one["regained"] == pytest.approx(
             one["won"]["retrained"]["share"] - one["won"]["zero_shot"]["share"], abs=1e-3
         )
-        zero_shot = next(e for e in data["screen"] if e["seed"] == seed)
+        zero_shot = next(e for e in data["screening"] if e["seed"] == seed)
         named = {e["action"]: e for e in zero_shot["actions"]}
         assert named[action]["deviation"] == pytest.approx(
             (screen.power - screen.power.mean())[BOARD_ACTIONS.index(action)], abs=1e-3
@@ -209,7 +209,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same(made: Path, tmp_path: Path) ->
     assert main([*command[3:]]) == 0
     shutil.rmtree(tmp_path / "run" / "meetings")
     assert main([*command[3:]]) == 0
-    for part in ("screen", "meetings"):
+    for part in ("screening", "meetings"):
         for name, table in tables_of(tmp_path / "run", part).items():
             expected = tables_of(made, part)[name]
             assert (table.places == expected.places).all()
@@ -244,14 +244,14 @@ def test_networks_have_names_that_say_what_they_learnt() -> None:
         ({"claims": {"two_pints": "too weak"}}, "claims: found 'two_pints'"),
         ({"claims": {"two_points": "nice"}}, r"claims\.two_points: found 'nice'"),
         ({"seeds": 0}, "seeds: found 0"),
-        ({"screen": {2: 5}}, r"screen\.2: found 5"),
+        ({"screening": {2: 5}}, r"screening\.2: found 5"),
         ({"meetings": {2: 298}}, r"meetings\.2: found 298"),
-        ({"screen": {2: 250}}, r"screen\.2: found 250"),
+        ({"screening": {2: 250}}, r"screening\.2: found 250"),
         ({"design": {"loose": 0.0}}, r"design\.loose: found 0\.0"),
         ({"design": {"sizes": [3, 3]}}, r"design\.sizes: found \[3, 3\]"),
         ({"meetings": {3: 500}}, "meetings: found "),
         ({"design": {"copies": 0}}, r"design\.copies: found 0"),
-        ({"band": -1}, "band: found -1"),
+        ({"equivalence_margin": -1}, "equivalence_margin: found -1"),
         ({"presets": "quick"}, "presets: no such key .* did you mean 'preset'"),
     ],
 )
@@ -280,13 +280,13 @@ def test_what_cannot_be_asked_is_said_before_anything_is_learnt(
     made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = ["--out", str(tmp_path / "run")]
-    assert main([*written(tmp_path, screen={3: 450}, meetings={3: 450}), *out]) == 2
+    assert main([*written(tmp_path, screening={3: 450}, meetings={3: 450}), *out]) == 2
     assert "found games of 3 players, expected some of 2, as in the preset" in capsys.readouterr().err
     covering = {"matchups": [{"players": [2], "covered": [0, 5]}]}
     assert main([*written(tmp_path, covering), *out]) == 2
     assert "covered: found [0, 5], expected none" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
-    assert main([*written(tmp_path, band=2.0), "--out", str(made)]) == 2
+    assert main([*written(tmp_path, equivalence_margin=2.0), "--out", str(made)]) == 2
     assert "preset: found '" in capsys.readouterr().err
     assert main([*written(tmp_path, {"minutes": 1e-6}), *out]) == 2
     assert "found an unfinished training after 1e-06 minutes" in capsys.readouterr().err

@@ -90,7 +90,7 @@ def test_the_games_are_those_of_the_arena_with_the_same_seed(game: TestedGame, s
     players = ["random", "greedy", "heuristic"]
     name = begin(server, players, game=game.name, games=40, seed=5, title="Three")
     found, lines = finished(server, name), games_of(server, name)
-    assert (found["games"], found["lineups"], found["decks"]) == (42, 3, 7)
+    assert (found["games"], found["lineups"], found["deals"]) == (42, 3, 7)
     assert (found["title"], found["players"], found["state"]) == ("Three", players, "finished")
     table = {"players": players, "games": 14, "seats": 2, "game": {"game": game.name}}
     run_arena(plan_from_dict({"seed": 5, "tables": [table]}), tmp_path / "run", processes=1, form="jsonl")
@@ -98,7 +98,7 @@ def test_the_games_are_those_of_the_arena_with_the_same_seed(game: TestedGame, s
     (path := tmp_path / "games.jsonl").write_text(lines, encoding="utf-8")
     of_file = matchup_rating_data(rate(group_records(read_records(path), lambda _: "Three")[0]))
     of_run = matchup_rating_data(rate(load_run(tmp_path / "run")[0]))
-    for key in ("games", "decks", "players", "pairs", "reference"):
+    for key in ("games", "deals", "players", "pairs", "reference"):
         assert found["figures"][key] == of_file[key] == of_run[key], key
 
 
@@ -124,7 +124,7 @@ def test_everybody_sits_in_every_seat_of_every_deck(game: TestedGame, server: Se
     name = begin(server, players, game=game.name, seats=seats, games=10, seed=2)
     found = finished(server, name)
     played = [Record.from_json(line) for line in games_of(server, name).splitlines()]
-    assert len(played) == found["games"] == found["lineups"] * found["decks"] * seats
+    assert len(played) == found["games"] == found["lineups"] * found["deals"] * seats
     by_deck: dict[Any, list[tuple[str, ...]]] = {}
     for record in played:
         assert replay(record).done
@@ -174,7 +174,7 @@ def test_before_there_are_ratings_it_is_told_who_has_won(server: Server, small: 
     played = [Record.from_json(line) for line in games_of(server, small).splitlines()]
     tournament = Tournament("t", "", 0.0, played[0].config, ("random", "greedy"), 5, 1)
     found = tournament_statistics(tournament, dict(enumerate(played[:2])))
-    assert (found["games"], found["decks"], found["reference"]) == (2, 1, None)
+    assert (found["games"], found["deals"], found["reference"]) == (2, 1, None)
     assert "at least two deals" in found["without"]
     won = Counter(record.players[(record.ranking or ())[0]] for record in played[:2])
     assert {row["player"]: 2 * row["win_share"] for row in found["players"]} == {"greedy": 0, "random": 0} | won

@@ -103,7 +103,7 @@ def study(player: str) -> list[str]:
 
 def gate(player: str) -> list[str]:
     data = shipped("balance", "quick")
-    return ["balance", "run", written({**data, "gate": {"reference": player, "games": 200}}), "--out", "out"]
+    return ["balance", "run", written({**data, "qualification": {"reference": player, "games": 200}}), "--out", "out"]
 
 
 def tune(player: str) -> list[str]:
@@ -125,7 +125,7 @@ def retrain(player: str) -> list[str]:
 
 def gauntlet(player: str) -> list[str]:
     table = {"name": "a", "seats": 2, "opponents": [["random"], [player]]}
-    parts = [{"decks": 2, "lineups": [["random", player]]}]
+    parts = [{"deals": 2, "lineups": [["random", player]]}]
     data = {"version": 1, "seed": 1, "chunk": 4, "stages": {"quick": 2}, "zero": "random"}
     data["networks"] = {player: hashlib.sha256(MODULE.encode()).hexdigest()[:16]}
     asked = written({**data, "tables": [{**table, "reference": parts}]})

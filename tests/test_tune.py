@@ -117,7 +117,7 @@ def test_shipped_files_can_be_read(name: str, free: int) -> None:
         ({"numbers": {"any_side": {"cost": [1, 1]}}}, "numbers: found "),
         ({"numbers": 3}, "numbers: found 3"),
         ({"numbers": "covered"}, "most: found 2"),
-        ({"games": {}}, r"games: screen: found \{\}"),
+        ({"games": {}}, r"games: screening: found \{\}"),
         ({"games": GAMES | {"proof": {3: 9000}}}, r"games\.proof: found "),
         ({"games": GAMES | {"slopes": {2: 100}}}, r"games\.slopes\.2: found 100"),
         ({"aim": "lifted"}, "aim: found 'lifted'"),
@@ -248,12 +248,12 @@ def test_the_smallest_of_equally_good_changes_comes_first() -> None:
 
 def test_a_board_in_balance_stays_as_it_is() -> None:
     heard: list[str] = []
-    config = asked(games=GAMES | {"screen": {2: 12000}}, band=5.0)
+    config = asked(games=GAMES | {"screening": {2: 12000}}, equivalence_margin=5.0)
     found = search_boards(config, simulated(config, level_worth, 3, heard))
     assert found.outcome == "within the margin"
     assert found.proposal is None
-    assert heard == ["screen"]
-    config = asked(band=0.1)
+    assert heard == ["screening"]
+    config = asked(equivalence_margin=0.1)
     assert search_boards(config, simulated(config, level_worth, 4)).outcome == "not significant"
 
 
@@ -295,7 +295,7 @@ WEAK: dict[str, Any] = {"two_points": {"strength": [1, 2]}} | {
     action: {"cost": [0, 1]} for action in ("move_back", "extra_card", "any_side")
 }
 FEW: dict[str, Any] = {
-    "games": {"screen": {2: 9000}, "slopes": {2: 6000}, "halving": {2: 3000}, "proof": {2: 24000}},
+    "games": {"screening": {2: 9000}, "slopes": {2: 6000}, "halving": {2: 3000}, "proof": {2: 24000}},
     "boards": 20,
     "candidates": 4,
     "finalists": 1,
@@ -362,11 +362,11 @@ def test_the_aim_to_lift_raises_the_weak_and_leaves_the_strong() -> None:
 def test_an_action_just_within_the_margin_may_fall_short() -> None:
     config = asked(numbers=WEAK, aim="lift")
     published = published_board(config.free)
-    games = simulated(config, level_worth, 3)("screen", [ScreeningRequest(published, 2, 2400)])
+    games = simulated(config, level_worth, 3)("screening", [ScreeningRequest(published, 2, 2400)])
     (found,) = estimate_boards(config, [published], games)
     level = found.levels[0]
     farthest = level.level.value - min(effect.value for effect in level.effects.values())
-    (near,) = estimate_boards(replace(config, band=farthest + 0.01), [published], games)
+    (near,) = estimate_boards(replace(config, equivalence_margin=farthest + 0.01), [published], games)
     assert near.distance.low == near.distance.value == 0 < near.distance.high
 
 
@@ -374,7 +374,7 @@ def test_levels_and_use_are_told_as_they_are() -> None:
     config = asked(numbers=WEAK)
     play = simulated(config, weak_worth, 3)
     box = published_board(config.free)
-    (one,) = estimate_boards(config, [box], play("screen", [ScreeningRequest(box, 2, 24000)]))
+    (one,) = estimate_boards(config, [box], play("screening", [ScreeningRequest(box, 2, 24000)]))
     level = one.levels[0]
     assert level.level.value == pytest.approx(np.mean([effect.value for effect in level.effects.values()]))
     assert level.level.low < level.level.value < level.level.high
@@ -392,7 +392,7 @@ def test_levels_and_use_are_told_as_they_are() -> None:
 @pytest.mark.nightly
 def test_the_five_that_stand_out_are_covered() -> None:
     games = {part: {2: 2 * count} for part, counts in GAMES.items() for count in counts.values()}
-    config = asked(numbers="covered", most=5, boards=84, band=2.0, games=games)
+    config = asked(numbers="covered", most=5, boards=84, equivalence_margin=2.0, games=games)
     found = search_boards(config, simulated(config, uneven_worth, 6))
     assert found.outcome == "proposed"
     assert found.proposal is not None
@@ -400,7 +400,7 @@ def test_the_five_that_stand_out_are_covered() -> None:
     assert {one.action for one in found.proposal.findings} == {BOARD_ACTIONS[i] for i in range(15) if i not in APART}
     assert all(sum(one.board) == 5 for one in found.tried)
     assert {one.action for one in found.proof[0].findings} == set(BOARD_ACTIONS)
-    level = asked(numbers="covered", most=5, boards=84, band=5.0, games=games)
+    level = asked(numbers="covered", most=5, boards=84, equivalence_margin=5.0, games=games)
     assert search_boards(level, simulated(level, level_worth, 3)).proposal is None
 
 
@@ -431,7 +431,7 @@ def test_how_often_searches_propose_what_they_should() -> None:
 
 def of_random_games() -> TuneConfig:
     """What takes moments: players without thought, for whom two points are much, and one number that may change."""
-    games = {"screen": {2: 600}, "slopes": {2: 1200}, "halving": {2: 900}, "proof": {2: 2400}}
+    games = {"screening": {2: 600}, "slopes": {2: 1200}, "halving": {2: 900}, "proof": {2: 2400}}
     small: dict[str, Any] = {"boards": 10, "candidates": 3, "finalists": 1, "most": 1, "quality": 60}
     numbers = {"two_points": {"cost": [0, 3]}}
     return asked(player="random", games=games, numbers=numbers, **small)
@@ -482,7 +482,7 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     assert [(c["action"], c["kind"], c["was"]) for c in data["change"]] == [("two_points", "cost", 1)]
     assert data["change"][0]["now"] > 1
     assert data["after"]["beyond_high"] < data["before"]["beyond_low"]
-    levels = [data[name]["screen"][0]["level"]["level"] for name in ("before", "after")]
+    levels = [data[name]["screening"][0]["level"]["level"] for name in ("before", "after")]
     told = f"Level (mean effect of an action, 2 players): from {levels[0]:.1f} to {levels[1]:.1f} games per 100."
     assert told in data["summary"]
     page = files[Path("tune.md")].decode()
@@ -495,7 +495,7 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     assert f"helsinki play --components {proposal}\n" in shown
     assert load_components(proposal).costs[POINTS] == data["change"][0]["now"]
     judged = played_here(config, tmp_path / "one", evaluator="greedy")
-    killed_while_it_plays([*command, "--evaluator", "greedy"], tmp_path / "other" / "judge")
+    killed_while_it_plays([*command, "--evaluator", "greedy"], tmp_path / "other" / "reevaluation")
     assert main([*command, "--evaluator", "greedy", "--processes", "2"]) == 0
     for path, content in judged.items():
         assert (tmp_path / "other" / "report" / path).read_bytes() == content, "so it is with who judges"
@@ -519,27 +519,27 @@ def test_an_action_that_was_spoilt_is_put_right_by_games(
     file.write_text(yaml.safe_dump(components), encoding="utf-8")
     numbers: dict[str, Any] = {"two_points": {kind: bounds}, "extra_card": {"cost": [0, 3]}}
     numbers |= {"one_card_fewer": {"strength": [1, 3]}, "move_superstructure": {"cost": [0, 2]}}
-    games = {"screen": {2: 1000}, "slopes": {2: 4000}, "halving": {2: 2000}, "proof": {2: 4000}}
+    games = {"screening": {2: 1000}, "slopes": {2: 4000}, "halving": {2: 2000}, "proof": {2: 4000}}
     small: dict[str, Any] = {"boards": 20, "candidates": 4, "finalists": 1, "most": 1}
     config = asked(components=str(file), player="greedy", weaker="random", games=games, numbers=numbers, **small)
     data = json.loads(played_here(config, tmp_path / "run")[Path("tune.json")])
     assert [(c["action"], c["kind"], c["was"]) for c in data["change"]] == [("two_points", kind, spoilt)]
     assert data["change"][0]["now"] in right
-    deviation = {name: data[name]["screen"][0]["actions"][POINTS]["deviation"] for name in ("before", "after")}
+    deviation = {name: data[name]["screening"][0]["actions"][POINTS]["deviation"] for name in ("before", "after")}
     assert abs(deviation["after"]) < deviation["before"] / 2
 
 
 def test_nothing_is_proposed_for_a_board_in_balance(tmp_path: Path) -> None:
-    config = replace(of_random_games(), band=50.0, games=TuneGames(**{part: {2: 480} for part in GAMES}))
+    config = replace(of_random_games(), equivalence_margin=50.0, games=TuneGames(**{part: {2: 480} for part in GAMES}))
     files = played_here(config, tmp_path)
     assert set(files) == {Path("tune.md"), Path("tune.json"), Path("images/tune-forest.svg")}
     data = json.loads(files[Path("tune.json")])
     assert (data["outcome"], data["change"], data["after"], data["tried"]) == ("within the margin", [], None, [])
-    assert list(data["provenance"]["parts"]) == ["screen"]
+    assert list(data["provenance"]["parts"]) == ["screening"]
     page = files[Path("tune.md")].decode()
     assert "- All actions lie within the margin of ±50 games per 100 around the average action" in page
     assert "proposal" not in page
-    level = data["before"]["screen"][0]["level"]
+    level = data["before"]["screening"][0]["level"]
     assert level["level_low"] < level["level"] < level["level_high"]
     assert f"Level (mean effect of an action, 2 players): {level['level']:.1f} games per 100." in data["summary"]
     dead = f"{len(level['dead'])} ({level['dead_low']} to {level['dead_high']})"
@@ -547,7 +547,7 @@ def test_nothing_is_proposed_for_a_board_in_balance(tmp_path: Path) -> None:
     told = f"| 2 players, published | {names} | {level['level']:.2f} "
     assert told in page
     assert f"| {dead} |" in page
-    used = data["before"]["screen"][0]["actions"][POINTS]
+    used = data["before"]["screening"][0]["actions"][POINTS]
     assert f"{used['use']:.1f} ({used['use_low']:.1f} to {used['use_high']:.1f})" in page
 
 
@@ -582,7 +582,7 @@ def test_whatever_a_report_needs_is_looked_at_before_anybody_plays_about_it(
         assert config == TuneConfig.from_yaml(name)
     refused = Counter[str]()
     for path in keys_of(json.loads(text)):
-        if path[0] in ("digest", "judged"):
+        if path[0] in ("digest", "reevaluation"):
             continue  # the seal, and what is judged anew
         data = json.loads(text)
         inner = data
@@ -628,7 +628,7 @@ def test_a_change_that_is_none_is_not_judged(change: dict[str, Any], message: st
 @pytest.mark.nightly
 def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     """Games of players without thought, on whose board two points are all that counts."""
-    games = {"screen": {2: 600}, "slopes": {2: 2100}, "halving": {2: 900}, "proof": {2: 2400}}
+    games = {"screening": {2: 600}, "slopes": {2: 2100}, "halving": {2: 900}, "proof": {2: 2400}}
     small: dict[str, Any] = {"boards": 42, "candidates": 3, "finalists": 1, "most": 5, "quality": 60}
     config = asked(player="random", games=games, numbers="covered", **small)
     files = played_here(config, tmp_path)
@@ -637,7 +637,7 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     covered = [one["action"] for one in data["change"]]
     assert len(covered) == 5
     assert "two_points" in covered
-    after = data["after"]["screen"][0]["actions"]
+    after = data["after"]["screening"][0]["actions"]
     assert [one["action"] for one in after if one["power"] is None] == covered
     page = files[Path("tune.md")].decode()
     names = ", ".join(f"'{name.replace('_', ' ')}'" for name in covered)
@@ -647,23 +647,23 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     proposal.write_bytes(files[Path("proposal.yaml")])
     assert [BOARD_ACTIONS[i] for i in sorted(HelsinkiConfig.from_yaml(proposal).covered)] == covered
     assert files[Path("images/tune-forest.svg")].startswith(b"<?xml")
-    assert data["judged"] is None
+    assert data["reevaluation"] is None
     assert "another player" not in page.lower()
 
     judged = played_here(config, tmp_path, evaluator="greedy")
     again = json.loads(judged[Path("tune.json")])
-    assert {k: v for k, v in again.items() if k not in ("judged", "provenance", "digest")} == {
-        k: v for k, v in data.items() if k not in ("judged", "provenance", "digest")
+    assert {k: v for k, v in again.items() if k not in ("reevaluation", "provenance", "digest")} == {
+        k: v for k, v in data.items() if k not in ("reevaluation", "provenance", "digest")
     }, "who judges changes nothing of the search"
-    assert again["provenance"]["parts"]["judge"]["games"] == 2 * 600
-    assert again["judged"]["player"] == "greedy"
-    assert [len(again["judged"][name]["screen"][0]["actions"]) for name in ("before", "after")] == [15, 15]
-    found = again["judged"]["before"]["screen"][0]["actions"]
+    assert again["provenance"]["parts"]["reevaluation"]["games"] == 2 * 600
+    assert again["reevaluation"]["player"] == "greedy"
+    assert [len(again["reevaluation"][name]["screening"][0]["actions"]) for name in ("before", "after")] == [15, 15]
+    found = again["reevaluation"]["before"]["screening"][0]["actions"]
     assert max(found, key=lambda one: one["deviation"])["action"] in ("two_points", "two_wild_tiles")
-    agrees = again["judged"]["after"]["beyond_high"] < again["judged"]["before"]["beyond_low"]
-    assert ("'greedy', agrees" in again["judged"]["summary"]) == agrees
+    agrees = again["reevaluation"]["after"]["beyond_high"] < again["reevaluation"]["before"]["beyond_low"]
+    assert ("'greedy', agrees" in again["reevaluation"]["summary"]) == agrees
     assert "## Evaluation by another player" in judged[Path("tune.md")].decode()
-    assert judged[Path("images/judge-forest.svg")] != judged[Path("images/tune-forest.svg")]
+    assert judged[Path("images/reevaluation-forest.svg")] != judged[Path("images/tune-forest.svg")]
 
     # What was found earlier can be judged from its file alone: the same decks, the same words.
     earlier = tmp_path / "tune.json"
@@ -681,7 +681,7 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
 def test_something_else_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     config = of_random_games()
     config.open(tmp_path)
-    (tmp_path / "screen").mkdir()
+    (tmp_path / "screening").mkdir()
     config.open(tmp_path)
     with pytest.raises(StudyError, match=r"numbers: found 'all', expected .* as for the earlier results"):
         replace(config, most=2, numbers="all").open(tmp_path)

@@ -105,16 +105,16 @@ def arena(folder: Path) -> list[str]:
 
 
 def study(folder: Path) -> list[str]:
-    """A study of balance, its screen and its gate."""
+    """A study of balance, its screening experiment and its qualification."""
     classes = [{"player": "random", "games": {2: 2400}}, {"player": "greedy", "games": {2: 9600}}]
-    asked = {"seed": 3, "classes": classes, "gate": {"reference": "random", "games": 960}}
+    asked = {"seed": 3, "classes": classes, "qualification": {"reference": "random", "games": 960}}
     (folder / "study.json").write_text(json.dumps(asked))
-    return ["balance", "run", str(folder / "study.json"), "--parts", "gate,screen"]
+    return ["balance", "run", str(folder / "study.json"), "--parts", "qualification,screening"]
 
 
 def search(folder: Path) -> list[str]:
     """A search for a board in balance; its games are played by those who do not think."""
-    games = {"screen": {2: 6000}, "slopes": {2: 3000}, "halving": {2: 3000}, "proof": {2: 6000}}
+    games = {"screening": {2: 6000}, "slopes": {2: 3000}, "halving": {2: 3000}, "proof": {2: 6000}}
     small: dict[str, Any] = {"boards": 10, "candidates": 3, "finalists": 1, "most": 1, "quality": 60}
     numbers = {"two_points": {"cost": [0, 3]}}
     asked = {**ASKED, "player": "random", "games": games, "numbers": numbers, **small}
@@ -128,7 +128,7 @@ def rating(folder: Path) -> list[str]:
     path.write_text(
         "version: 1\nseed: 7\nchunk: 20\nstages: {quick: 900, full: 1800}\nzero: greedy\n"
         "tables:\n  - {name: two, seats: 2, opponents: [[random], [greedy]],"
-        " reference: [{decks: 60, lineups: [[random, greedy]]}]}\n"
+        " reference: [{deals: 60, lineups: [[random, greedy]]}]}\n"
     )
     assert main(["evaluate", "reference", "--gauntlet", str(path), "--out", str(folder / "reference")]) == 0
     return ["evaluate", "run", "greedy", "--gauntlet", str(path), "--stage", "full"]

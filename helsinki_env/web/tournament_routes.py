@@ -128,7 +128,7 @@ def _state_data(state: TournamentState) -> dict[str, Any]:
         "seats": table.seats,
         "players": list(tournament.players),
         "lineups": len(table.lineups),
-        "decks": tournament.deals,
+        "deals": tournament.deals,
         "seed": tournament.seed,
         "games": tournament.games,
         "done": state.done,

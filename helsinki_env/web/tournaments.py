@@ -106,7 +106,7 @@ class TournamentStore:
         settings = {
             "config": config_to_dict(tournament.config),
             "players": list(tournament.players),
-            "decks": tournament.deals,
+            "deals": tournament.deals,
             "seed": tournament.seed,
             "options": list(tournament.options),
         }
@@ -143,7 +143,7 @@ class TournamentStore:
             config = config_from_dict(settings["config"])
             players, options = tuple(settings["players"]), tuple(settings["options"])
             self._loaded[name] = Tournament(
-                name, title, made, config, players, settings["decks"], settings["seed"], options
+                name, title, made, config, players, settings["deals"], settings["seed"], options
             )
         return self._loaded[name]
 
@@ -250,7 +250,7 @@ def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> d
         data = matchup_rating_data(rate(table))
     except (RatingError, MissingExtraError) as problem:
         return unrated_data(table) | {"without": str(problem)}
-    return {key: data[key] for key in ("games", "decks", "reference", "players", "pairs")} | {"without": None}
+    return {key: data[key] for key in ("games", "deals", "reference", "players", "pairs")} | {"without": None}
 
 
 @dataclass

@@ -185,7 +185,7 @@ seed: 1
 classes:
   - {player: greedy, games: {2: 400}}
   - {player: heuristic, games: {2: 400}}
-gate: {reference: greedy, games: 100}
+qualification: {reference: greedy, games: 100}
 quality: 40
 """
 

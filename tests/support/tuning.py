@@ -20,7 +20,7 @@ Array = npt.NDArray[np.float64]
 #: Worth of every action, as the logarithm of the odds, for the costs and strengths of a board.
 Worth = Callable[[dict[tuple[str, str], int]], Array]
 
-GAMES = {"screen": {2: 4000}, "slopes": {2: 12000}, "halving": {2: 6000}, "proof": {2: 12000}}
+GAMES = {"screening": {2: 4000}, "slopes": {2: 12000}, "halving": {2: 6000}, "proof": {2: 12000}}
 ASKED: dict[str, Any] = {
     "name": "tiny",
     "seed": 5,

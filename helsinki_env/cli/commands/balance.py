@@ -48,7 +48,7 @@ def run(
     Args:
         config: study to run: a name in configs/balance or the path to a YAML file.
         out: folder for the study.
-        parts: comma-separated parts to play: gate, screen, variants, quality, covers, again. Default: all.
+        parts: comma-separated parts to play: qualification, screening, variants, quality, covers, again. Default: all.
         workers: worker processes that play the games.
         trust: allow code named in the file to run: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
@@ -260,7 +260,9 @@ def tune(
             data = results.reevaluate_proposal(tuning, earlier, evaluator)
     board: Path | None = tuning.proposal
     files = report.tune_report_files(data, board.read_bytes() if board else None)
-    _write_report(report_folder, files, [*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])])
+    _write_report(
+        report_folder, files, [*data["summary"], *([data["reevaluation"]["summary"]] if data["reevaluation"] else [])]
+    )
     next_command = f"; next: {report.play_command(data, f'{report_folder}/{PROPOSAL}')}" if board else ""
     plain_console().print(f"Wrote {report_folder}{next_command}")
     return 0

@@ -129,7 +129,7 @@ def run(
         console.print(table)
     measured, rating = certificate["measured"], certificate["certified"]["rating"]
     counts, usage = ReplacedActions.from_mapping(measured), ModelUsage.from_mapping(measured)
-    interval = f" ({format_rating_interval(rating)})" if rating["decks"] >= _DEALS_FOR_INTERVAL else ""
+    interval = f" ({format_rating_interval(rating)})" if rating["deals"] >= _DEALS_FOR_INTERVAL else ""
     replaced, cost = counts.summary or "none", [usage.report(player, counts)] if usage else []
     for line in (
         f"{player}: {rating['rating']:.0f}{interval}, mean over the matchups; {chosen.zero} is 0",
@@ -387,7 +387,7 @@ def _tables(
 ) -> list[Table]:
     """Return tables of results by matchup and by opponent."""
     title = f"{certified['gauntlet']}, version {certified['version']}, {certified['stage']}"
-    enough = certified["rating"]["decks"] >= _DEALS_FOR_INTERVAL
+    enough = certified["rating"]["deals"] >= _DEALS_FOR_INTERVAL
     few = "" if enough else f"no intervals from fewer than {_DEALS_FOR_INTERVAL} deals: use a longer --stage"
     rated = results_table(
         ("matchup", "games", "rating", "95% interval", "games won"),

@@ -217,7 +217,7 @@ class HandicapDesign:
 
 DESIGNS: Mapping[str, Any] = {
     "boards": RandomBoards,
-    "screen": ScreeningDesign,
+    "screening": ScreeningDesign,
     "cover": CoverDesign,
     "handicap": HandicapDesign,
 }
@@ -236,7 +236,7 @@ def read_designs(data: Node, config: Any) -> dict[str, Any]:
                 data[key].fail(expected, "use boards with denied, which every game supports")
             designs[key] = data[key].build(design)
     for one, other in combinations(designs, 2):
-        if {one, other} not in ({"cover", "screen"}, {"cover", "handicap"}):
+        if {one, other} not in ({"cover", "screening"}, {"cover", "handicap"}):
             data.fail("one of them, because both disable actions", found=str([one, other]))
     if "boards" in designs:
         check_set_sizes(data["boards"], designs["boards"], config)

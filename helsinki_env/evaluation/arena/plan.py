@@ -100,7 +100,7 @@ class MatchupPlan:
     lineups: tuple[tuple[int, ...], ...]  # player indices, one per seat
     blocks: int  # number of blocks in each line-up
     boards: RandomBoards | None = None  # random action boards by block; None: board of the configuration
-    screen: ScreeningDesign | None = None  # actions denied to each line-up position, by block
+    screening: ScreeningDesign | None = None  # actions denied to each line-up position, by block
     cover: CoverDesign | None = None  # actions covered for all seats, by block
     handicap: HandicapDesign | None = None  # actions denied to each line-up position in all blocks
     #: Number of the random streams for boards and players; default: the index of the matchup. Matchups with the same
@@ -361,7 +361,7 @@ def _table(data: Node, name: str) -> MatchupPlan:
     games = data.get("games", _DEFAULT_GAMES).integer(1, MAX_MATCHUP_GAMES)
     designs = read_designs(data, config)
     # A design would silently override the covered or denied actions of the configuration.
-    for key, overriding in (("covered", {"boards", "cover"}), ("denied", {"boards", "screen", "handicap"})):
+    for key, overriding in (("covered", {"boards", "cover"}), ("denied", {"boards", "screening", "handicap"})):
         for design in sorted(overriding & set(designs)):
             value = getattr(config, key, ())
             if any(value) if key == "denied" else value:

@@ -180,8 +180,8 @@ def _disabled(
         covered, by_seat = table.boards.action_sets(boards_seed % 2**53, blocks, seats, ids)
     if table.cover is not None:
         covered = table.cover.action_sets(blocks)
-    if table.screen is not None:
-        by_position = table.screen.action_sets(lineup_seed % 2**53, blocks, seats)
+    if table.screening is not None:
+        by_position = table.screening.action_sets(lineup_seed % 2**53, blocks, seats)
     elif table.handicap is not None:
         by_position = table.handicap.action_sets(blocks, seats)
     if by_position is None:

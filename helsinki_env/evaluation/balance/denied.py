@@ -124,7 +124,7 @@ def ablation_report_files(
                 "players": table.config.num_players,
                 "player": list(table.players),
                 "games": len(table),
-                "worths": [asdict(one) for one in effects_by_table[table.name]],
+                "effects": [asdict(one) for one in effects_by_table[table.name]],
             }
             for table in tables
         },

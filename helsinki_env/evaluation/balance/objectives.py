@@ -218,7 +218,7 @@ _DEVIATIONS = ("effects", "seats")
 def _is_measurable(measure: str, plan: MatchupPlan, players: Sequence[str]) -> bool:
     if measure in _OF_DENIED:
         # If all seats lack equally many actions, only differences between effects are determined.
-        return plan.screen is not None or (plan.boards is not None and plan.boards.denied[0] < plan.boards.denied[1])
+        return plan.screening is not None or (plan.boards is not None and plan.boards.denied[0] < plan.boards.denied[1])
     if measure == "use":
         return spec_of(plan.config).used is not None
     return set(players) <= set(plan.players)
@@ -452,7 +452,7 @@ def _read_aim(data: Node, plans: Sequence[MatchupPlan]) -> Aim:
         chosen = data["matchups"].entries("at least one matchup", least=1)
         usable = [names.index(one.choice(known, "a matchup with this measure: ")) for one in chosen]
     if not usable:
-        varied = "screen, or boards with a range of denied actions"
+        varied = "screening, or boards with a range of denied actions"
         needs = dict.fromkeys(_OF_DENIED, varied) | {"ahead": "both players"}
         need = needs.get(measure, "used actions")
         data["measure"].fail(f"a measure of some matchup; this one needs a matchup with {need}")

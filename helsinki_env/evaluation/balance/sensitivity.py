@@ -115,7 +115,7 @@ class SensitivityConfig:
         seed = data["seed"].integer(0)
         with data.prefix_errors():
             plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
-        denying = [plan.boards is not None or plan.screen is not None for plan in plans]
+        denying = [plan.boards is not None or plan.screening is not None for plan in plans]
         check_deals(data["tables"], plans, [MIN_SCREENING_DEALS if one else LEAST_DEALS for one in denying])
         found = cls(
             name=Path(name_or_path).stem,

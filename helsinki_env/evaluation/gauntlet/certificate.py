@@ -211,7 +211,7 @@ def _plain(rating: AnchoredRating) -> dict[str, Any]:
     """Return a rating as JSON-serializable data, with None for unbounded endpoints of its interval."""
     elo = {name: getattr(rating, name) for name in ("rating", "low", "high")}
     rounded = {name: round(value, 1) if np.isfinite(value) else None for name, value in elo.items()}
-    return {**rounded, "games": rating.games, "decks": rating.deals}
+    return {**rounded, "games": rating.games, "deals": rating.deals}
 
 
 def _share(deals: npt.NDArray[np.int64], happened: npt.NDArray[np.float64]) -> dict[str, float]:

@@ -183,7 +183,7 @@ def _table(data: Node) -> GauntletMatchup:
     seats = data["seats"].integer(2, 4, "2, 3 or 4")
     parts = tuple(
         ReferenceGames(
-            part.mapping(("decks", "lineups"))["decks"].integer(2, _MAX_DEALS), _lineups(part["lineups"], seats)
+            part.mapping(("deals", "lineups"))["deals"].integer(2, _MAX_DEALS), _lineups(part["lineups"], seats)
         )
         for part in data["reference"].entries("games between the opponents", least=1)
     )
@@ -279,7 +279,7 @@ def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> d
         tables[table.name] = {
             "game": gauntlet.config_digests[table.name],
             "games": rated.games,
-            "decks": rated.deals,
+            "deals": rated.deals,
             "players": {
                 rated.players[i]: {
                     "rating": round(float(rated.elo[i]), 1),

@@ -208,11 +208,11 @@ def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
         "name": ratings.table,
         "seats": len(ratings.seat),
         "games": ratings.games,
-        "decks": ratings.deals,
+        "deals": ratings.deals,
         "reference": ratings.reference,
         "resamples": ratings.resamples,
         "handicaps_removed": ratings.handicaps,
-        "fair_win_share": rounded(statistics.chance_level),
+        "chance_level": rounded(statistics.chance_level),
         "players": [
             {
                 "player": ratings.players[i],
@@ -344,9 +344,9 @@ def _fact(key: str, value: Any) -> str:
 def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[str]:
     """Return the Markdown lines for one matchup."""
     facts = "".join(f", {_fact(*item)}" for item in provenance.get("tables", {}).get(entry["name"], {}).items())
-    played = f"{entry['seats']} players, {entry['games']:,} games of {entry['decks']:,} deals{facts}."
+    played = f"{entry['seats']} players, {entry['games']:,} games of {entry['deals']:,} deals{facts}."
     lines = [
-        f"{played} Chance level: {entry['fair_win_share']:.1%}.",
+        f"{played} Chance level: {entry['chance_level']:.1%}.",
         "",
         "| rank | player | rating | 95% interval | games won (95% interval) | points | mean rank | games | P(rank) |",
         "| ---: | --- | ---: | --- | --- | ---: | ---: | ---: | ---: |",
@@ -405,7 +405,7 @@ def _check_report(data: Node) -> None:
 
 def _check_table(entry: Node) -> None:
     """Check the ratings of a matchup."""
-    _check(entry, counts=("games", "decks"), texts=("name", "reference"), fractions=("fair_win_share",))
+    _check(entry, counts=("games", "deals"), texts=("name", "reference"), fractions=("chance_level",))
     entry["seats"].integer(2, 4, "2, 3 or 4")
     entry["handicaps_removed"].boolean()
     players = entry["players"].entries("at least one value", least=1)

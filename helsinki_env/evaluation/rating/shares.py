@@ -175,7 +175,7 @@ def unrated_data(table: RatableGames) -> dict[str, Any]:
     pairs = cross_table(count, table.seating, table.places, table.deal)
     return {
         "games": len(table.deal),
-        "decks": len(set(table.deal.tolist())),
+        "deals": len(set(table.deal.tolist())),
         "reference": None,
         "players": [
             {"player": table.players[i], "rating": None, "low": None, "high": None, **player_data(statistics, i)}

@@ -13,7 +13,7 @@ import { locale, number, percent, t } from "./language.js";
  * @property {number} seats
  * @property {string[]} players
  * @property {number} lineups
- * @property {number} decks
+ * @property {number} deals
  * @property {number} seed
  * @property {number} games
  * @property {number} done
@@ -44,7 +44,7 @@ import { locale, number, percent, t } from "./language.js";
  *
  * @typedef {object} Figures
  * @property {number} games
- * @property {number} decks
+ * @property {number} deals
  * @property {Rated[]} players  Best first.
  * @property {Pair[]} pairs
  * @property {string | null} without  The reason why there are no ratings.

@@ -42,7 +42,7 @@ function showFar(now) {
   write("state", stateOf(now));
   const lineups = now.lineups === 1 ? t("one line-up") : t(`${now.lineups} line-ups`);
   const options = now.options.length ? `, ${now.options.map(t).join(", ")}` : "";
-  const table = [t(`${now.seats} players per table`), lineups, t(counted(now.decks, "deal")), t(`seed ${now.seed}`)];
+  const table = [t(`${now.seats} players per table`), lineups, t(counted(now.deals, "deal")), t(`seed ${now.seed}`)];
   write("about", `${now.game}${options}, ${table.join(", ")}`);
   const progress = /** @type {HTMLProgressElement} */ (byId("progress"));
   progress.max = now.games;

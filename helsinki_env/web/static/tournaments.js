@@ -71,10 +71,10 @@ function showCount() {
   }
   // If there are fewer players than seats, some players have several seats: distribute the additional seats.
   const lineups = players >= there ? choose(players, there) : choose(there - 1, players - 1);
-  const decks = Math.max(MIN_DEALS, Math.ceil(wanted.valueAsNumber / (lineups * there)));
+  const deals = Math.max(MIN_DEALS, Math.ceil(wanted.valueAsNumber / (lineups * there)));
   const words = lineups === 1 ? t("one line-up") : t(`${lineups} line-ups`);
-  byId("count").textContent = Number.isFinite(decks)
-    ? t(`${counted(decks * lineups * there, "game")}: ${counted(decks, "deal")} for ${words} of ${there} players; each deal is played ${there} times with rotating seats.`)
+  byId("count").textContent = Number.isFinite(deals)
+    ? t(`${counted(deals * lineups * there, "game")}: ${counted(deals, "deal")} for ${words} of ${there} players; each deal is played ${there} times with rotating seats.`)
     : "";
 }
 

@@ -41,7 +41,7 @@ class ConfigFile:
     def _check_common(self) -> None:
         field_entry(self, "name").text("a name")
         field_entry(self, "seed").integer(0, self.MAX_SEED)
-        field_entry(self, "band").number(0.0, 100.0, inside=True)
+        field_entry(self, "equivalence_margin").number(0.0, 100.0, inside=True)
         field_entry(self, "level").number(0.5, 1.0, inside=True)
 
     @property

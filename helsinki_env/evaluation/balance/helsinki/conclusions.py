@@ -1,9 +1,9 @@
 """Derive conclusions from estimates: which actions are too strong, too weak, balanced or undecided.
 
 Every player may use every action, so only relative strength matters. The *deviation* of an action is its marginal
-effect (`power`) minus the mean effect of all actions. It is compared with an equivalence margin (`band`) around zero
-(Wellek 2010, "Testing Statistical Hypotheses of Equivalence and Noninferiority"). There is one conclusion for each
-action and player count, based on player classes of different strength:
+effect (`power`) minus the mean effect of all actions. It is compared with an equivalence margin around zero (Wellek
+2010, "Testing Statistical Hypotheses of Equivalence and Noninferiority"). There is one conclusion for each action and
+player count, based on player classes of different strength:
 
 - **overpowered**: the simultaneous intervals for the two strongest classes both lie entirely above the margin, the
   estimate is above zero for every class, and the adjusted p value is small enough;
@@ -71,7 +71,7 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]
 ConclusionLabel = Literal["overpowered", "underpowered", "balanced", "undecided"]
-ChangeReason = Literal["wider", "narrower", "judges", "estimator", "worth", "chance"]
+ChangeReason = Literal["wider", "narrower", "evaluators", "estimator", "effect", "chance"]
 """Reason for a change since an earlier study."""
 
 STRONGEST_CLASSES = 2
@@ -115,21 +115,21 @@ class Conclusion:
 
     players: int
     action: str
-    verdict: ConclusionLabel
+    label: ConclusionLabel
     why: str  # reason for the conclusion, with the estimates
     p: float  # p value of "the deviation is within the margin", the larger one of the two strongest classes
     adjusted: float  # Holm-adjusted p value over all actions and player counts
 
 
-def rejected_players(gate: Sequence[Mapping[str, Any]]) -> set[str]:
+def rejected_players(qualification: Sequence[Mapping[str, Any]]) -> set[str]:
     """Return the players that the qualification results reject as study players."""
-    return {entry["player"] for entry in gate if not entry["admitted"]}
+    return {entry["player"] for entry in qualification if not entry["admitted"]}
 
 
 def strongest_of(data: Mapping[str, Any], players: int) -> Mapping[str, Any]:
     """Return the screening results for the strongest study player, or for the strongest class if no class qualifies."""
-    left_out = rejected_players(data.get("gate", ()))
-    entries: list[Mapping[str, Any]] = [entry for entry in data["screen"] if entry["players"] == players]
+    left_out = rejected_players(data.get("qualification", ()))
+    entries: list[Mapping[str, Any]] = [entry for entry in data["screening"] if entry["players"] == players]
     return ([entry for entry in entries if entry["player"] not in left_out] or entries)[-1]
 
 
@@ -160,41 +160,43 @@ def with_enough_classes(findings: Sequence[Finding]) -> list[Finding]:
 
 def findings_of(data: Mapping[str, Any]) -> list[Finding]:
     """Return the findings in the data of a study, without rejected players."""
-    rejected = rejected_players(data["gate"])
+    rejected = rejected_players(data["qualification"])
     keys = ("action", "power", "deviation", "deviation_error", "deviation_low", "deviation_high")
     return [
         Finding(entry["players"], entry["player"], entry["strength"], *(action[key] for key in keys))
-        for entry in data["screen"]
+        for entry in data["screening"]
         if entry["player"] not in rejected
         for action in entry["actions"]
     ]
 
 
-def draw_conclusions(findings: Sequence[Finding], band: float = 1.0, level: float = 0.95) -> list[Conclusion]:
+def draw_conclusions(
+    findings: Sequence[Finding], equivalence_margin: float = 1.0, level: float = 0.95
+) -> list[Conclusion]:
     """Return the conclusion for each action and player count, in the order of the findings.
 
     Args:
         findings: findings for at least two player classes for each action and player count.
-        band: half-width of the equivalence margin, win %.
+        equivalence_margin: half-width of the equivalence margin, win %.
         level: confidence level of the intervals in `findings`. The significance level of the adjusted p values is 1 -
             level.
 
     Raises:
         ConclusionError: if findings are missing, duplicated or not finite, or two classes have the same strength.
     """
-    _check(findings, band, level)
+    _check(findings, equivalence_margin, level)
     groups = _groups(findings)
-    p = [_p(group[:STRONGEST_CLASSES], band) for group in groups.values()]
-    verdicts = []
+    p = [_p(group[:STRONGEST_CLASSES], equivalence_margin) for group in groups.values()]
+    conclusions = []
     for ((players, action), group), single, adjusted in zip(groups.items(), p, holm(p).tolist(), strict=True):
-        label, why = _decide(group, adjusted, band, level)
-        verdicts.append(Conclusion(players, action, label, why, single, adjusted))
-    return verdicts
+        label, why = _decide(group, adjusted, equivalence_margin, level)
+        conclusions.append(Conclusion(players, action, label, why, single, adjusted))
+    return conclusions
 
 
-def _check(findings: Sequence[Finding], band: float, level: float) -> None:
-    if not band >= 0:
-        raise ConclusionError(f"band: found {band}, expected win percentage points, at least 0")
+def _check(findings: Sequence[Finding], margin: float, level: float) -> None:
+    if not margin >= 0:
+        raise ConclusionError(f"equivalence_margin: found {margin}, expected win percentage points, at least 0")
     if not 0 < level < 1:
         raise ConclusionError(f"level: found {level}, expected a probability between 0 and 1")
     classes: dict[int, dict[str, int]] = {}
@@ -239,12 +241,12 @@ def holm(p: npt.ArrayLike) -> Array:
     return adjusted
 
 
-def _p(strongest: Sequence[Finding], band: float) -> float:
+def _p(strongest: Sequence[Finding], margin: float) -> float:
     """Return the p value of "the deviation is within the margin for one class, or outside on different sides"."""
     if len({one.deviation > 0 for one in strongest}) > 1:
         return 1.0
     largest = max(
-        _upper_tail((abs(one.deviation) - band) / one.error) + _upper_tail((abs(one.deviation) + band) / one.error)
+        _upper_tail((abs(one.deviation) - margin) / one.error) + _upper_tail((abs(one.deviation) + margin) / one.error)
         for one in strongest
     )
     return min(1.0, largest)  # rounding errors may push the sum above 1
@@ -255,18 +257,18 @@ def _upper_tail(z: float) -> float:
     return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
-def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float) -> tuple[ConclusionLabel, str]:
+def _decide(group: Sequence[Finding], adjusted: float, margin: float, level: float) -> tuple[ConclusionLabel, str]:
     """Return the conclusion about an action and its reason, given the findings of all classes, strongest first."""
     strongest = group[:STRONGEST_CLASSES]
     numbers = ", ".join(f"{one.player} {one.deviation:+.1f} ({one.low:+.1f} to {one.high:+.1f})" for one in strongest)
     measured = f"games per 100, compared with the average action: {numbers}"
-    both = f"the margin of {band:g} for both of the strongest players"
-    if all(-band <= one.low and one.high <= band for one in strongest):
+    both = f"the margin of {margin:g} for both of the strongest players"
+    if all(-margin <= one.low and one.high <= margin for one in strongest):
         return "balanced", f"within {both}; {measured}"
-    above = all(one.low > band for one in strongest)
-    below = all(one.high < -band for one in strongest)
+    above = all(one.low > margin for one in strongest)
+    below = all(one.high < -margin for one in strongest)
     if not above and not below:
-        return "undecided", f"{_why_undecided(strongest, band)}; {measured}"
+        return "undecided", f"{_why_undecided(strongest, margin)}; {measured}"
     side = "above" if above else "below"
     opposite = ", ".join(f"{one.player} {one.deviation:+.1f}" for one in group if (one.deviation > 0) != above)
     if opposite:
@@ -279,15 +281,15 @@ def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float
     return "overpowered" if above else "underpowered", f"{side} {both}; {measured}"
 
 
-def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
+def _why_undecided(strongest: Sequence[Finding], margin: float) -> str:
     """Explain why the intervals for the strongest classes are neither all beyond the margin nor all within it."""
-    wide = [one.player for one in strongest if one.low <= band < one.high or one.low < -band <= one.high]
+    wide = [one.player for one in strongest if one.low <= margin < one.high or one.low < -margin <= one.high]
     if wide:
-        return f"for {' and '.join(wide)} the interval contains an edge of the margin of {band:g}"
-    return f"the strongest players disagree whether the action is above, within or below the margin of {band:g}"
+        return f"for {' and '.join(wide)} the interval contains an edge of the margin of {margin:g}"
+    return f"the strongest players disagree whether the action is above, within or below the margin of {margin:g}"
 
 
-def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Finding]) -> list[str]:
+def summarize_conclusions(conclusions: Sequence[Conclusion], findings: Sequence[Finding]) -> list[str]:
     """Summarize conclusions and their findings in plain language for non-statisticians.
 
     Each sentence names a conclusion, its player counts, and the actions it applies to, largest deviation first. The
@@ -297,9 +299,9 @@ def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Fin
     sentences = []
     for label, called in _CALLED.items():
         counts: dict[str, tuple[int, ...]] = {}
-        for verdict in verdicts:
-            if verdict.verdict == label:
-                counts[verdict.action] = (*counts.get(verdict.action, ()), verdict.players)
+        for conclusion in conclusions:
+            if conclusion.label == label:
+                counts[conclusion.action] = (*counts.get(conclusion.action, ()), conclusion.players)
         for together in sorted(set(counts.values()), key=lambda players: (-len(players), players)):
             named = {
                 action: [groups[players, action][0] for players in together]
@@ -348,13 +350,13 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
     Raises:
         StudyError: if no player count has conclusions in both studies.
     """
-    verdicts, before = (
-        {(one["players"], one["action"]): one["verdict"] for one in each["verdicts"]} for each in (data, former)
+    conclusions, before = (
+        {(one["players"], one["action"]): one["label"] for one in each["conclusions"]} for each in (data, former)
     )
-    both = [cell for cell in verdicts if cell in before]
+    both = [cell for cell in conclusions if cell in before]
     if not both:
         raise StudyError(
-            f"former: found conclusions for {_counts(before)}, expected at least one of {_counts(verdicts)}; "
+            f"former: found conclusions for {_counts(before)}, expected at least one of {_counts(conclusions)}; "
             "conclusions need games of at least two classes of player"
         )
     now, then = _groups(findings_of(data)), _groups(findings_of(former))
@@ -368,23 +370,23 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
         half = quantile * math.hypot(one.error, other.error)
         moved = one.deviation - other.deviation
         why: ChangeReason | None = None
-        if verdicts[cell] != before[cell]:
+        if conclusions[cell] != before[cell]:
             if same_width.get(cell) == before[cell]:
                 # Only wider intervals can make a conclusion undecided, and only narrower intervals can decide one.
-                why = "wider" if verdicts[cell] == "undecided" else "narrower"
+                why = "wider" if conclusions[cell] == "undecided" else "narrower"
             elif same_study_players.get(cell) == before[cell]:
-                why = "judges"
+                why = "evaluators"
             elif former.get("estimator") != data.get("estimator") and cell[0] > 2:
                 why = "estimator"
             else:
-                why = "worth" if abs(moved) > half else "chance"
+                why = "effect" if abs(moved) > half else "chance"
         if why is not None or abs(moved) > half:
             differences.append(
                 {
                     "players": cell[0],
                     "action": cell[1],
-                    "former_verdict": before[cell],
-                    "verdict": verdicts[cell],
+                    "former_label": before[cell],
+                    "label": conclusions[cell],
                     "why": why,
                     **{f"former_{key}": value for key, value in _interval(other).items()},
                     **_interval(one),
@@ -401,7 +403,7 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
             name: digest for name, digest in former["provenance"]["networks"].items() if not name.startswith("forced:")
         },
         "joined": sorted(_classes(now) - known),
-        "verdicts": len(both),
+        "conclusions": len(both),
         "differences": differences,
     }
     rest = {key: value for key, value in data.items() if key != "digest"}
@@ -445,5 +447,5 @@ def _with_widths_of(
 def _labels(study: Data, findings: Sequence[Finding]) -> dict[ConclusionKey, str]:
     """Return the conclusions drawn from findings for all player counts with enough player classes."""
     enough = with_enough_classes(findings)
-    conclusions = draw_conclusions(enough, study["band"], study["level"]) if enough else []
-    return {(one.players, one.action): one.verdict for one in conclusions}
+    conclusions = draw_conclusions(enough, study["equivalence_margin"], study["level"]) if enough else []
+    return {(one.players, one.action): one.label for one in conclusions}

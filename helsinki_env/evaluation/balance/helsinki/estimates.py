@@ -50,7 +50,7 @@ def qualification_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) 
         names = [qualification_matchup(player, n, denied) for denied in (False, True)]
         if not all(name in tables for name in names):
             continue
-        ratings = [rate(tables[name], reference=config.gate.reference, seed=config.seed) for name in names]
+        ratings = [rate(tables[name], reference=config.qualification.reference, seed=config.seed) for name in names]
         elo = [float(r.elo[r.players.index(player)]) for r in ratings]
         error = [float(r.error[r.players.index(player)]) for r in ratings]
         lost, half = elo[0] - elo[1], 1.96 * math.hypot(*error)
@@ -66,7 +66,7 @@ def qualification_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) 
                 "lost": lost,
                 "lost_low": lost - half,
                 "lost_high": lost + half,
-                "admitted": lost - half <= config.gate.lost,
+                "admitted": lost - half <= config.qualification.lost,
             }
         )
     return results

@@ -29,7 +29,7 @@ __all__ = ["forest_plot", "study_figures"]
 
 Data = Mapping[str, Any]
 
-_BAND = "#e8e8e8"
+_MARGIN = "#e8e8e8"
 _POINTS = "games won per 100"
 _MAX_BINS = 40
 _BEYOND = f"effect minus the mean effect,\n{_POINTS}"
@@ -85,7 +85,7 @@ def _column(entry: Data, key: str) -> Any:
 
 def _order(data: Data) -> Any:
     """Return the actions, weakest first, sorted by the strongest class's deviation averaged over player counts."""
-    deviations = [_column(strongest_of(data, n), "deviation") for n in _counts(data["screen"])]
+    deviations = [_column(strongest_of(data, n), "deviation") for n in _counts(data["screening"])]
     return np.argsort(np.mean(deviations, axis=0), kind="stable")
 
 
@@ -110,8 +110,8 @@ def _draw_intervals(axis: Any, values: Sequence[Any], number: int, count: int, l
     axis.plot(middle, rows, MARKERS[number % len(MARKERS)], markersize=4.5, label=label, zorder=3, **style)
 
 
-def _draw_band(axis: Any, band: float) -> None:
-    axis.axvspan(-band, band, color=_BAND, zorder=0)
+def _draw_margin(axis: Any, margin: float) -> None:
+    axis.axvspan(-margin, margin, color=_MARGIN, zorder=0)
     axis.axvline(0, color="#999999", linewidth=0.8, zorder=1)
 
 
@@ -122,16 +122,16 @@ def _rows_high(each: float, rows: float = len(BOARD_ACTIONS)) -> float:
 
 def forest_plot(data: Data) -> bytes:
     """Draw the deviations of all actions, with one panel per player count."""
-    screen, order = data["screen"], _order(data)
-    counts = _counts(screen)
-    most = max(len(_of(screen, n)) for n in counts)
+    screening, order = data["screening"], _order(data)
+    counts = _counts(screening)
+    most = max(len(_of(screening, n)) for n in counts)
     each = 0.2 + 0.11 * most
     # With all actions, the lower right corner is free for the legend.
     legend = 0.0 if len(order) == len(BOARD_ACTIONS) else (0.1 + 0.16 * most) / each
     with _panels(counts, 2.6, 1.6, _rows_high(each, len(order) + legend), share_x=True, share_y=True) as (figure, axes):
         for axis, n in axes:
-            _draw_band(axis, data["study"]["band"])
-            for i, entry in enumerate(entries := _of(screen, n)):
+            _draw_margin(axis, data["study"]["equivalence_margin"])
+            for i, entry in enumerate(entries := _of(screening, n)):
                 values = [_column(entry, f"deviation{end}")[order] for end in ("", "_low", "_high")]
                 alpha = 0.4 + 0.6 * (i + 1) / len(entries)
                 color = PLAYER_COUNT_COLORS[n]
@@ -142,16 +142,16 @@ def forest_plot(data: Data) -> bytes:
 
 
 def _strength(data: Data) -> bytes | None:
-    screen = data["screen"]
-    counts = [n for n in _counts(screen) if len(_of(screen, n)) > 1]
+    screening, margin = data["screening"], data["study"]["equivalence_margin"]
+    counts = [n for n in _counts(screening) if len(_of(screening, n)) > 1]
     if not counts:
         return None
-    names = _class_names(data, (entry["player"] for n in counts for entry in _of(screen, n)))
+    names = _class_names(data, (entry["player"] for n in counts for entry in _of(screening, n)))
     with styled_figure(3, 5, 9.5, 6.6, share_y=True) as (figure, axes):
         for axis, i in zip(axes.ravel(), _order(data)[::-1], strict=True):
-            axis.axhspan(-data["study"]["band"], data["study"]["band"], color=_BAND, zorder=0)
+            axis.axhspan(-margin, margin, color=_MARGIN, zorder=0)
             for n in counts:
-                entries = _of(screen, n)
+                entries = _of(screening, n)
                 at = np.array([names.index(entry["player"]) for entry in entries]) + 0.08 * (n - 3)
                 middle = [_column(entry, "deviation")[i] for entry in entries]
                 error = [1.96 * _column(entry, "deviation_error")[i] for entry in entries]
@@ -169,7 +169,7 @@ def _strength(data: Data) -> bytes | None:
 
 
 def _use(data: Data) -> bytes:
-    counts, order = _counts(data["screen"]), _order(data)
+    counts, order = _counts(data["screening"]), _order(data)
     panels = (
         ("power", 1, _EFFECT),
         ("usage", 100, "seats that used it,\n% of those that had it"),
@@ -195,7 +195,7 @@ def _use(data: Data) -> bytes:
 def _naive(data: Data) -> bytes:
     order = _order(data)
     rows = np.arange(len(order))
-    with _panels(_counts(data["screen"]), 2.6, 1.6, _rows_high(0.22), share_x=True, share_y=True) as (figure, axes):
+    with _panels(_counts(data["screening"]), 2.6, 1.6, _rows_high(0.22), share_x=True, share_y=True) as (figure, axes):
         for axis, n in axes:
             entry = strongest_of(data, n)
             naive, power = (_column(entry, key)[order] for key in ("naive", "power"))
@@ -233,13 +233,13 @@ def _pairs(data: Data) -> bytes | None:
 
 def _variants(data: Data) -> bytes | None:
     variants = data["variants"]
-    if not data["screen"]:  # the screening experiment determines the order
+    if not data["screening"]:  # the screening experiment determines the order
         return None
     names = list(dict.fromkeys(entry["components"] for entry in variants))
     order, height = _order(data), _rows_high(0.2 + 0.1 * len(names))
     with _panels(_counts(variants), 2.6, 1.6, height, share_x=True, share_y=True) as (figure, axes):
         for axis, n in axes:
-            _draw_band(axis, data["study"]["band"])
+            _draw_margin(axis, data["study"]["equivalence_margin"])
             for entry in _of(variants, n):
                 i = names.index(entry["components"])
                 values = [np.array(entry[key])[order] for key in ("deviation", "low", "high")]
@@ -341,10 +341,10 @@ def _skill(data: Data) -> bytes:
 
 
 _FIGURES: Mapping[str, tuple[str, Callable[[Data], bytes | None]]] = {
-    "forest": ("screen", forest_plot),
-    "strength": ("screen", _strength),
-    "use": ("screen", _use),
-    "naive": ("screen", _naive),
+    "forest": ("screening", forest_plot),
+    "strength": ("screening", _strength),
+    "use": ("screening", _use),
+    "naive": ("screening", _naive),
     "pairs": ("pairs", _pairs),
     "variants": ("variants", _variants),
     "seats": ("quality", _seats),

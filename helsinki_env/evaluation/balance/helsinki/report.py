@@ -33,15 +33,15 @@ Column = tuple[str, Callable[[Data], str]]
 def chapters(data: Data) -> Iterator[tuple[str, list[Any]]]:
     """Yield the title and content of each chapter for which there is data."""
     yield "Which actions of the action board are too strong?", [*_answer(data)]
-    if data["verdicts"]:
+    if data["conclusions"]:
         yield "Every action", ["@forest", _conclusion_table(data), "@strength"]
     if "former" in data:
         yield "Changes since the earlier study", [*_former(data["former"])]
-    if data["screen"]:
+    if data["screening"]:
         yield "Absolute effect and use", [_EFFECTS, *_effect_tables(data), "@use", "@naive"]
-        yield "Method", [*_method(data), _table(data["screen"], *_SCREENING_COLUMNS)]
-    if data["gate"]:
-        yield "Evaluators", [_GATE, _table(data["gate"], *_GATE_COLUMNS)]
+        yield "Method", [*_method(data), _table(data["screening"], *_SCREENING_COLUMNS)]
+    if data["qualification"]:
+        yield "Evaluators", [_QUALIFICATION, _table(data["qualification"], *_QUALIFICATION_COLUMNS)]
     if data["pairs"]:
         yield "Actions that work together", [_PAIRS, *_interactions(data), "@pairs"]
     if data["variants"]:
@@ -72,7 +72,7 @@ _EFFECTS = (
     "The effect is how many more games per 100 a seat wins with the action than without it, with individual 95% "
     "intervals. Used: share of the seats with the action that used it."
 )
-_GATE = (
+_QUALIFICATION = (
     "If a player plays worse whenever actions are missing, actions look too valuable. Every player therefore played "
     "against the reference with the full board and with five actions denied to every seat. A player that loses "
     "significantly more than the limit does not count for the conclusions."
@@ -111,9 +111,9 @@ _LABELS = {"overpowered": "too strong", "underpowered": "too weak", "balanced": 
 _WHY = {
     "wider": "wider intervals: with the earlier widths the conclusion is the same",
     "narrower": "narrower intervals: with the earlier widths the conclusion is the same",
-    "judges": "other study players: without the new ones the conclusion is the same",
+    "evaluators": "other study players: without the new ones the conclusion is the same",
     "estimator": "another estimator: the earlier study used whole rankings, which understate effects",
-    "worth": "another effect for the strongest player",
+    "effect": "another effect for the strongest player",
     "chance": "close to the edge of the margin: the difference may be chance",
 }
 
@@ -165,7 +165,7 @@ _SCREENING_COLUMNS: tuple[Column, ...] = (
     _of("mean effect", "{mean_power:,.2f}"),
     ("largest standard error", lambda entry: _number(max(a["deviation_error"] for a in entry["actions"]), 2)),
 )
-_GATE_COLUMNS: tuple[Column, ...] = (
+_QUALIFICATION_COLUMNS: tuple[Column, ...] = (
     _PLAYER,
     _PLAYERS,
     _GAMES,
@@ -206,7 +206,7 @@ _SKILL_COLUMNS: tuple[Column, ...] = (
 
 
 def _answer(data: Data) -> Iterator[Any]:
-    study, games = data["study"], sum(entry["games"] for entry in data["screen"])
+    study, games = data["study"], sum(entry["games"] for entry in data["screening"])
     missing = sum(part["missing_games"] for part in data["provenance"]["parts"].values())
     if data["summary"]:
         yield ("answer", *data["summary"])
@@ -214,7 +214,7 @@ def _answer(data: Data) -> Iterator[Any]:
         yield "No conclusion yet: this requires games of at least two classes of player that passed the qualification."
     if missing:
         yield f"{missing:,} planned games are not played yet; all results may still change."
-    if "estimator" not in data and any(entry["players"] > 2 for entry in data["screen"]):
+    if "estimator" not in data and any(entry["players"] > 2 for entry in data["screening"]):
         yield _UNDERSTATED
     yield (
         f"From {games:,} games in which the same player ({', '.join(entry['player'] for entry in study['classes'])}) "
@@ -222,16 +222,19 @@ def _answer(data: Data) -> Iterator[Any]:
     )
     yield (
         "An action is too strong or too weak if the intervals of both study players (the two strongest classes) lie "
-        f"more than {study['band']:g} from the average action, and balanced if both lie within that distance. All "
-        f"intervals hold simultaneously with {100 * study['level']:.0f}% probability."
+        f"more than {study['equivalence_margin']:g} from the average action, and balanced if both lie within that "
+        f"distance. All intervals hold simultaneously with {100 * study['level']:.0f}% probability."
     )
     yield "To search for a board without such actions, run `helsinki balance tune`."
 
 
 def _conclusion_table(data: Data) -> ReportTable:
     """Return a table of the conclusions on all actions, with the deviations for the strongest study player."""
-    counts = sorted({verdict["players"] for verdict in data["verdicts"]})
-    labels = {(verdict["players"], verdict["action"]): _LABELS[verdict["verdict"]] for verdict in data["verdicts"]}
+    counts = sorted({conclusion["players"] for conclusion in data["conclusions"]})
+    labels = {
+        (conclusion["players"], conclusion["action"]): _LABELS[conclusion["label"]]
+        for conclusion in data["conclusions"]
+    }
     strongest = {n: strongest_of(data, n) for n in counts}
     effects = {n: {one["action"]: one for one in strongest[n]["actions"]} for n in counts}
     total = {action: sum(effects[n][action]["deviation"] for n in counts) for action in data["actions"]}
@@ -245,9 +248,9 @@ def _conclusion_table(data: Data) -> ReportTable:
 
 def _effect_tables(data: Data) -> Iterator[ReportTable]:
     """Yield one table per player count with the absolute effect and use of each action for both study players."""
-    left_out = rejected_players(data["gate"])
-    for n in sorted({entry["players"] for entry in data["screen"]}):
-        own = [entry for entry in data["screen"] if entry["players"] == n]
+    left_out = rejected_players(data["qualification"])
+    for n in sorted({entry["players"] for entry in data["screening"]}):
+        own = [entry for entry in data["screening"] if entry["players"] == n]
         study_players = ([entry for entry in own if entry["player"] not in left_out] or own)[-STRONGEST_CLASSES:][::-1]
         header = [f"action, {n} players"]
         for entry in study_players:
@@ -343,7 +346,7 @@ def _former(former: Data) -> Iterator[Any]:
         f"The earlier study is `{former['study']}` with seed {former['seed']} (data {former['data']}"
         + (f"; {networks})." if networks else ").")
         + (f" New study players: {', '.join(former['joined'])}." if former["joined"] else "")
-        + f" Of {former['verdicts']} conclusions {former['verdicts'] - len(changed)} are the same"
+        + f" Of {former['conclusions']} conclusions {former['conclusions'] - len(changed)} are the same"
         + (f"; the table explains the other {len(changed)}." if changed else ".")
     )
     if changed:
@@ -352,8 +355,8 @@ def _former(former: Data) -> Iterator[Any]:
             changed,
             ("action", lambda one: _action(one["action"])),
             _PLAYERS,
-            ("earlier", lambda one: _LABELS[one["former_verdict"]]),
-            ("now", lambda one: _LABELS[one["verdict"]]),
+            ("earlier", lambda one: _LABELS[one["former_label"]]),
+            ("now", lambda one: _LABELS[one["label"]]),
             ("reason", lambda one: _WHY[one["why"]]),
             (
                 f"deviation, {then}, earlier",
@@ -376,8 +379,8 @@ def _method(data: Data) -> Iterator[Any]:
     study = data["study"]
     yield (
         "The same player takes all seats, and a balanced design denies five actions to every seat "
-        f"({study['screen']['copies']} × 42 sets; in {100 * study['screen']['loose']:.0f}% of the deals sets of random "
-        "size). Each deal is played once in every rotation of the seats. "
+        f"({study['screening']['copies']} × 42 sets; in {100 * study['screening']['loose']:.0f}% of the deals sets of "
+        "random size). Each deal is played once in every rotation of the seats. "
         + (
             "A multinomial logit of the winner gives the average marginal effect of having an action. "
             if "estimator" in data

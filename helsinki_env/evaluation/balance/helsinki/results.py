@@ -174,8 +174,8 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
             f"{shorten(folder)}: found a study without games, expected some; helsinki balance run --out "
             f"{shorten(folder)} plays them"
         )
-    tables = played.tables("screen")
-    screen = {
+    tables = played.tables("screening")
+    screening = {
         (entry.player, n): (rank, estimate_screening(tables[matchup_name(n, entry.player)]))
         for rank, entry in enumerate(config.classes)
         for n in config.players
@@ -183,22 +183,22 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
     }
     estimates = [
         EffectEstimates(n, player, rank, one.effects.power, one.effects.covariance)
-        for (player, n), (rank, one) in screen.items()
+        for (player, n), (rank, one) in screening.items()
     ]
     found = findings(estimates, config.level) if estimates else []
-    gate = qualification_data(config, played.tables("gate"))
-    rejected = rejected_players(gate)
+    qualification = qualification_data(config, played.tables("qualification"))
+    rejected = rejected_players(qualification)
     data = {
         "study": config.to_dict(),
         "provenance": {**_provenance(played), "command": command},
         "estimator": ESTIMATOR,
         "actions": list(BOARD_ACTIONS),
-        "gate": gate,
-        "screen": [
+        "qualification": qualification,
+        "screening": [
             _screening_data(
                 played, one, [f for f in found if (f.player, f.players) == (player, n)], matchup_name(n, player)
             )
-            for (player, n), (_, one) in screen.items()
+            for (player, n), (_, one) in screening.items()
         ],
         "pairs": list(_interaction_data(config, tables, rejected)),
         "variants": list(_variant_data(config, played)),
@@ -242,9 +242,9 @@ def _check_player_counts(data: Node) -> None:
 
 def _with_conclusions(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the data with conclusions derived from the rounded numbers that the file contains."""
-    verdicts, sentences = _conclude(data)
+    conclusions, sentences = _conclude(data)
     rest = {key: value for key, value in data.items() if key != "digest"}
-    return with_digest(rest | {"verdicts": verdicts, "summary": sentences})
+    return with_digest(rest | {"conclusions": conclusions, "summary": sentences})
 
 
 def _conclude(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -252,8 +252,8 @@ def _conclude(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]
     enough, study = with_enough_classes(findings_of(data)), data["study"]
     if not enough:
         return [], []
-    verdicts = draw_conclusions(enough, study["band"], study["level"])
-    return to_json_data([asdict(verdict) for verdict in verdicts]), summarize_conclusions(verdicts, enough)
+    conclusions = draw_conclusions(enough, study["equivalence_margin"], study["level"])
+    return to_json_data([asdict(conclusion) for conclusion in conclusions]), summarize_conclusions(conclusions, enough)
 
 
 def conclusions_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -278,7 +278,7 @@ def _screening_data(
     played: PlayedParts, estimates: ScreeningEstimates, found: Sequence[Finding], name: str
 ) -> dict[str, Any]:
     """Return the estimates for the player in the matchup `name`."""
-    table, course = played.tables("screen")[name], played.courses("screen")[name]
+    table, course = played.tables("screening")[name], played.courses("screening")[name]
     first = course.first_use.astype(np.float64)
     first[first < 0] = np.nan
     had = ~decode_action_sets(table.denied)
@@ -361,7 +361,7 @@ def _variant_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str
     for components in (config.components, *config.variants.components):
         for n in config.players:
             if components == config.components:
-                table = played.tables("screen").get(matchup_name(n, player))
+                table = played.tables("screening").get(matchup_name(n, player))
             else:
                 table = played.tables("variants").get(matchup_name(n, Path(components).stem))
             if table is None:

@@ -71,7 +71,7 @@ ClaimDirection = Literal["too strong", "too weak"]
 """Conclusion of a study on an action."""
 TEST_CONDITIONS = ("zero_shot", "retrained", "covered")
 """Conditions in which a seat lacks an action."""
-_PARTS = ("screen", "meetings")
+_PARTS = ("screening", "meetings")
 _MAX_NETWORKS = 20
 
 
@@ -86,10 +86,11 @@ class RetrainingConfig(ConfigFile):
         preset: training configuration of all networks: a name in ``configs/training`` or a path.
         seeds: number of training seeds. For each seed, one network is trained with all actions, and one without each
             action in `claims`.
-        screen: number of games, by player count, in the screening experiment of each network trained with all actions.
+        screening: number of games, by player count, in the screening experiment of each network trained with all
+            actions.
         meetings: number of games for each condition in which a seat lacks an action, for the same player counts.
         design: design of the screening experiment.
-        band: half-width of the equivalence margin, win %.
+        equivalence_margin: half-width of the equivalence margin, win %.
         level: simultaneous confidence level of the intervals of all screening experiments, and of the intervals of all
             meetings.
     """
@@ -100,12 +101,12 @@ class RetrainingConfig(ConfigFile):
     name: str
     seed: int
     claims: Mapping[str, ClaimDirection]
-    screen: Mapping[int, int]
+    screening: Mapping[int, int]
     meetings: Mapping[int, int]
     preset: str = "retrained"
     seeds: int = 3
     design: ScreeningDesign = field(default_factory=ScreeningDesign)
-    band: float = 1.0
+    equivalence_margin: float = 1.0
     level: float = 0.95
 
     def __post_init__(self) -> None:
@@ -119,18 +120,18 @@ class RetrainingConfig(ConfigFile):
         for action, claim in claims.items():
             Node(action, StudyError, "claims").choice(BOARD_ACTIONS)
             claim.choice(("too strong", "too weak"))
-        for key in ("screen", "meetings"):
+        for key in ("screening", "meetings"):
             counts = {n: games for n, games in sorted(game_counts(self, key).items()) if games}
             object.__setattr__(self, key, counts)
             check_screen(counts, key)
         check_design(self.design, "design")
-        if not self.screen or tuple(self.screen) != tuple(self.meetings):
-            field_entry(self, "meetings").fail("games for the same player counts as for screen, at least one")
+        if not self.screening or tuple(self.screening) != tuple(self.meetings):
+            field_entry(self, "meetings").fail("games for the same player counts as for screening, at least one")
 
     @property
     def players(self) -> tuple[int, ...]:
         """Player counts, ascending."""
-        return tuple(self.screen)
+        return tuple(self.screening)
 
     @property
     def training_seeds(self) -> range:
@@ -185,19 +186,19 @@ class RetrainingStudy:
                 check_no_link(own)
             self._train(learner, folder)
 
-    def screens(self) -> dict[tuple[int, int], MatchupGames]:
+    def screenings(self) -> dict[tuple[int, int], MatchupGames]:
         """Play the missing screening games and return all of them by training seed and player count."""
         tables = {
             (seed, n): {
                 "name": f"{TrainingJob(seed).name}, {n} players",
                 "players": [self.player(TrainingJob(seed))],
-                "games": self.config.screen[n],
+                "games": self.config.screening[n],
                 "game": {"num_players": n},
-                "screen": asdict(self.config.design),
+                "screening": asdict(self.config.design),
             }
             for seed, n in product(self.config.training_seeds, self.config.players)
         }
-        return dict(zip(tables, self._play("screen", list(tables.values())), strict=True))
+        return dict(zip(tables, self._play("screening", list(tables.values())), strict=True))
 
     def meetings(self) -> dict[tuple[str, int, int, str], MatchupGames]:
         """Play the missing games and return all of them by action, training seed, player count and condition."""
@@ -241,21 +242,23 @@ def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
     """Train the missing networks, play the missing games, and return all results with a digest."""
     config = retrained.config
     retrained.train()
-    effects = {key: estimate_win_effects(ablation_games(table)) for key, table in retrained.screens().items()}
-    screen = _screens(config, effects)
+    effects = {key: estimate_win_effects(ablation_games(table)) for key, table in retrained.screenings().items()}
+    screening = _screening_experiments(config, effects)
     shares = {}
     for (action, seed, n, way), table in retrained.meetings().items():
         without = retrained.player(TrainingJob(seed, action)) if way == "covered" else None
         shares[action, seed, n, way] = _win_rate_without(table, action, without)
-    meetings = _meetings(config, screen, shares)
-    verdicts = [_verdict(config, action, n, screen, meetings) for action in config.claims for n in config.players]
+    meetings = _meetings(config, screening, shares)
+    conclusions = [
+        _conclusion(config, action, n, screening, meetings) for action in config.claims for n in config.players
+    ]
     digests = retrained.tournaments.networks
     data = {
-        "asked": config.to_dict(),
-        "summary": _summary(config, verdicts, meetings),
-        "verdicts": verdicts,
+        "config": config.to_dict(),
+        "summary": _summary(config, conclusions, meetings),
+        "conclusions": conclusions,
         "meetings": meetings,
-        "screen": screen,
+        "screening": screening,
         "actions": list(BOARD_ACTIONS),
         "networks": [_network(retrained, learner, digests) for learner in retrained.learners],
         "provenance": {**software_versions(), "parts": retrained.tournaments.played},
@@ -272,7 +275,9 @@ def _win_rate_without(table: MatchupGames, action: str, player: str | None) -> A
     return mean_by_deal((fractional_wins(table.places) * without).sum(axis=1), table.deal)
 
 
-def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffects]) -> list[dict[str, Any]]:
+def _screening_experiments(
+    config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffects]
+) -> list[dict[str, Any]]:
     """Return the screening estimates for all actions in the format of `forest_plot`."""
     estimates = [EffectEstimates(n, f"seed {seed}", seed, e.power, e.covariance) for (seed, n), e in effects.items()]
     found = findings(estimates, config.level)
@@ -302,11 +307,11 @@ def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffe
 
 def _meetings(
     config: RetrainingConfig,
-    screen: Sequence[Data],
+    screening: Sequence[Data],
     shares: Mapping[tuple[str, int, int, str], Array],
 ) -> list[dict[str, Any]]:
     """Return the win rate of the seat without an action under each condition, and the effect of the action."""
-    zero_shot = {(e["seed"], e["players"], one["action"]): one for e in screen for one in e["actions"]}
+    zero_shot = {(e["seed"], e["players"], one["action"]): one for e in screening for one in e["actions"]}
     meetings: list[dict[str, Any]] = []
     errors: list[float] = []
     for action, seed, n in product(config.claims, config.training_seeds, config.players):
@@ -319,7 +324,7 @@ def _meetings(
                 "action": action,
                 "seed": seed,
                 "players": n,
-                "decks": len(gain),
+                "deals": len(gain),
                 "won": {way: _won(share) for way, share in by_way.items()},
                 "regained": regained,
                 "regained_low": regained - half,
@@ -340,28 +345,30 @@ def _won(share: Array) -> dict[str, float]:
     return {key: float(100 * end[0]) for key, end in zip(("share", "low", "high"), ends, strict=True)}
 
 
-def _verdict(
-    config: RetrainingConfig, action: str, n: int, screen: Sequence[Data], meetings: Sequence[Data]
+def _conclusion(
+    config: RetrainingConfig, action: str, n: int, screening: Sequence[Data], meetings: Sequence[Data]
 ) -> dict[str, Any]:
     """Return the two conclusions on a claim (zero-shot and retrained), based on the intervals for all seeds."""
     claim = config.claims[action]
     estimates = {
-        "zero_shot": [one for e in screen if e["players"] == n for one in e["actions"] if one["action"] == action],
+        "zero_shot": [one for e in screening if e["players"] == n for one in e["actions"] if one["action"] == action],
         "retrained": [one for one in meetings if (one["action"], one["players"]) == (action, n)],
     }
     conclusions = {
-        way: claim_conclusion([(one["deviation_low"], one["deviation_high"]) for one in found], claim, config.band)
+        way: claim_conclusion(
+            [(one["deviation_low"], one["deviation_high"]) for one in found], claim, config.equivalence_margin
+        )
         for way, found in estimates.items()
     }
     return {"action": action, "players": n, "claim": claim, **conclusions}
 
 
-def claim_conclusion(intervals: Sequence[tuple[float, float]], claim: str, band: float) -> str:
+def claim_conclusion(intervals: Sequence[tuple[float, float]], claim: str, margin: float) -> str:
     """Return the conclusion on a claim (stands, falls, undecided), given the deviation's interval for each seed."""
     sides = [(low, high) if claim == "too strong" else (-high, -low) for low, high in intervals]
-    if all(low > band for low, _ in sides):
+    if all(low > margin for low, _ in sides):
         return "stands"
-    return "falls" if all(high <= band for _, high in sides) else "undecided"
+    return "falls" if all(high <= margin for _, high in sides) else "undecided"
 
 
 def _network(retrained: RetrainingStudy, learner: TrainingJob, digests: Mapping[str, str]) -> dict[str, Any]:
@@ -381,10 +388,10 @@ def _network(retrained: RetrainingStudy, learner: TrainingJob, digests: Mapping[
     }
 
 
-def _summary(config: RetrainingConfig, verdicts: Sequence[Data], meetings: Sequence[Data]) -> list[str]:
+def _summary(config: RetrainingConfig, conclusions: Sequence[Data], meetings: Sequence[Data]) -> list[str]:
     """Return sentences that summarize the conclusions."""
     sentences = []
-    for one in verdicts:
+    for one in conclusions:
         conclusion = f"{one['zero_shot']} (zero-shot), {one['retrained']} (retrained)"
         if one["zero_shot"] == one["retrained"]:
             conclusion = f"{one['zero_shot']} (zero-shot and retrained)"
@@ -392,9 +399,9 @@ def _summary(config: RetrainingConfig, verdicts: Sequence[Data], meetings: Seque
         sentences.append(f"'{action}' with {one['players']} players, {one['claim']}: {conclusion}.")
     seeds = "one seed" if config.seeds == 1 else f"all {config.seeds} seeds"
     sentences.append(
-        f"A claim stands if for {seeds} the whole interval lies beyond the margin of ±{config.band:g} games per 100 on "
-        f"the claimed side. It falls if for {seeds} no part of the interval does ({100 * config.level:g}% for all "
-        "intervals together)."
+        f"A claim stands if for {seeds} the whole interval lies beyond the margin of ±{config.equivalence_margin:g} "
+        f"games per 100 on the claimed side. It falls if for {seeds} no part of the interval does "
+        f"({100 * config.level:g}% for all intervals together)."
     )
     return sentences + [_averages(meetings, n) for n in config.players if config.seeds > 1]
 
@@ -423,9 +430,9 @@ def _over_seeds(values: Sequence[float], sign: str = "") -> str:
 def retraining_report_files(data: Data) -> dict[Path, bytes]:
     """Return the contents of the report files by relative path, given the results of a retraining study."""
     shown = all_printable(data)
-    study, claims = {"band": shown["asked"]["band"]}, list(shown["asked"]["claims"])
-    retested = forest_plot({"study": study, "actions": claims, "screen": [*_retested(shown, claims)]})
-    every = forest_plot({"study": study, "actions": shown["actions"], "screen": shown["screen"]})
+    study, claims = {"equivalence_margin": shown["config"]["equivalence_margin"]}, list(shown["config"]["claims"])
+    retested = forest_plot({"study": study, "actions": claims, "screening": [*_retested(shown, claims)]})
+    every = forest_plot({"study": study, "actions": shown["actions"], "screening": shown["screening"]})
     return {
         Path("retrained.md"): ("\n\n".join(_page(shown)) + "\n").encode(),
         Path("retrained.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
@@ -436,9 +443,9 @@ def retraining_report_files(data: Data) -> dict[Path, bytes]:
 
 def _retested(data: Data, claims: Sequence[str]) -> Iterator[Data]:
     """Yield the zero-shot and retrained estimates for the re-tested actions in the format of `forest_plot`."""
-    seeds = sorted({entry["seed"] for entry in data["screen"]})
-    for n in sorted({entry["players"] for entry in data["screen"]}):
-        zero_shot = {entry["seed"]: entry["actions"] for entry in data["screen"] if entry["players"] == n}
+    seeds = sorted({entry["seed"] for entry in data["screening"]})
+    for n in sorted({entry["players"] for entry in data["screening"]}):
+        zero_shot = {entry["seed"]: entry["actions"] for entry in data["screening"] if entry["players"] == n}
         retrained = {seed: [e for e in data["meetings"] if (e["seed"], e["players"]) == (seed, n)] for seed in seeds}
         for way, found in (("zero-shot", zero_shot), ("retrained", retrained)):
             for seed in seeds:
@@ -449,7 +456,7 @@ def _retested(data: Data, claims: Sequence[str]) -> Iterator[Data]:
 
 def _page(data: Data) -> Iterator[str]:
     """Yield the paragraphs of the report page."""
-    asked = data["asked"]
+    config = data["config"]
     yield "# Conclusions re-tested with retrained players"
     yield "\n".join(f"- {escape_outside_code(sentence)}" for sentence in data["summary"])
     yield "![Effect of each action minus the mean effect](images/retrained-forest.svg)"
@@ -478,8 +485,8 @@ def _page(data: Data) -> Iterator[str]:
     yield "## Where the numbers come from"
     p = data["provenance"]
     yield (
-        f"Generated by {code_span('helsinki balance retrain ' + asked['name'])}, seed {asked['seed']}, training preset "
-        f"{code_span(asked['preset'])}; {versions_text(p)}. All numbers: retrained.json."
+        f"Generated by {code_span('helsinki balance retrain ' + config['name'])}, seed {config['seed']}, training "
+        f"preset {code_span(config['preset'])}; {versions_text(p)}. All numbers: retrained.json."
     )
     yield markdown_table(
         ["part", "seed", "games"], [[part, e["seed"], f"{e['games']:,}"] for part, e in p["parts"].items()]
@@ -489,7 +496,7 @@ def _page(data: Data) -> Iterator[str]:
 def _verdicts(data: Data) -> str:
     rows = [
         [action_label_markdown(one["action"]), one["players"], one["claim"], one["zero_shot"], one["retrained"]]
-        for one in data["verdicts"]
+        for one in data["conclusions"]
     ]
     return markdown_table(["action", "players", "claim", "zero-shot", "retrained"], rows, left=5)
 
@@ -500,7 +507,7 @@ def _meeting_table(data: Data) -> str:
         won = (one["won"][way] for way in TEST_CONDITIONS)
         zero_shot, retrained, covered = (f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})" for w in won)
         rows.append([
-            action_label_markdown(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", zero_shot,
+            action_label_markdown(one["action"]), one["players"], one["seed"], f"{one['deals']:,}", zero_shot,
             retrained, interval_text(one, "regained"), covered, interval_text(one, "deviation"),
         ])  # fmt: skip
     ways = ["zero-shot", "retrained", "regained", "covered"]

@@ -2,8 +2,8 @@
 
 Each part is a tournament (`helsinki_env.evaluation.arena`) with its own folder and deals:
 
-- `gate`: qualification of players by their strength with disabled actions;
-- `screen`: screening experiment, in which a balanced design denies actions to every seat;
+- `qualification`: qualification of players by their strength with disabled actions;
+- `screening`: screening experiment, in which a balanced design denies actions to every seat;
 - `variants`: the screening experiment with other component files;
 - `quality`: the game variants in the rulebook;
 - `covers`: games with each set of five covered actions;
@@ -45,7 +45,7 @@ __all__ = [
     "VariantsConfig",
 ]
 
-STUDY_PARTS = ("gate", "screen", "variants", "quality", "covers", "again")
+STUDY_PARTS = ("qualification", "screening", "variants", "quality", "covers", "again")
 """The parts in playing order."""
 DEPENDENT = "again"
 """The part whose games depend on the results of another part."""
@@ -114,24 +114,24 @@ class CoversConfig:
 
     Attributes:
         players: the two players, the stronger first. The win rate of the stronger player measures the skill gap.
-        decks: number of deals for each of the 3,003 sets, by player count; no deals if 0 or missing.
+        deals: number of deals for each of the 3,003 sets, by player count; no deals if 0 or missing.
         again: number of sets at each end of every measure that are played again on fresh deals, along with 50 random
             sets.
-        again_decks: number of fresh deals on which each of these sets is played again.
+        again_deals: number of fresh deals on which each of these sets is played again.
     """
 
     players: tuple[str, str] = ("heuristic", "greedy")
-    decks: Mapping[int, int] = field(default_factory=dict)
+    deals: Mapping[int, int] = field(default_factory=dict)
     again: int = 20
-    again_decks: int = 200
+    again_deals: int = 200
 
     def __post_init__(self) -> None:
         """Validate all values."""
         players = field_entry(self, "players").entries("players, the stronger first", length=2)
         object.__setattr__(self, "players", tuple(player.text("a player, such as greedy") for player in players))
-        object.__setattr__(self, "decks", game_counts(self, "decks"))
+        object.__setattr__(self, "deals", game_counts(self, "deals"))
         field_entry(self, "again").integer(1, comb(len(BOARD_ACTIONS), 5))
-        field_entry(self, "again_decks").integer(2, MAX_MATCHUP_GAMES)
+        field_entry(self, "again_deals").integer(2, MAX_MATCHUP_GAMES)
 
 
 @dataclass(frozen=True)
@@ -175,10 +175,10 @@ class StudyConfig(ConfigFile):
         seed: seed of the whole study.
         components: component file for all parts except `variants`.
         classes: player classes, weakest first.
-        band: half-width of the equivalence margin, win %.
+        equivalence_margin: half-width of the equivalence margin, win %.
         level: simultaneous confidence level of all intervals of the study.
-        screen: design of the screening experiment.
-        gate, covers, variants: configurations of these parts.
+        screening: design of the screening experiment.
+        qualification, covers, variants: configurations of these parts.
         quality: number of games of each variant at each player count. Every class plays against itself. Every class
             except the weakest also plays one seat against the next weaker class. `Population.quality` overrides this
             number.
@@ -186,8 +186,8 @@ class StudyConfig(ConfigFile):
 
     WHAT, FOLDER, FILE, MAX_SEED = "study", "balance", "study.json", 2**56
     PARTS: ClassVar[Mapping[str, type]] = {
-        "screen": ScreeningDesign,
-        "gate": QualificationConfig,
+        "screening": ScreeningDesign,
+        "qualification": QualificationConfig,
         "covers": CoversConfig,
         "variants": VariantsConfig,
     }
@@ -196,10 +196,10 @@ class StudyConfig(ConfigFile):
     seed: int
     classes: tuple[Population, ...]
     components: str = "default"
-    band: float = 1.0
+    equivalence_margin: float = 1.0
     level: float = 0.95
-    screen: ScreeningDesign = field(default_factory=ScreeningDesign)
-    gate: QualificationConfig = field(default_factory=QualificationConfig)
+    screening: ScreeningDesign = field(default_factory=ScreeningDesign)
+    qualification: QualificationConfig = field(default_factory=QualificationConfig)
     covers: CoversConfig = field(default_factory=CoversConfig)
     variants: VariantsConfig = field(default_factory=VariantsConfig)
     quality: int = 0
@@ -230,17 +230,17 @@ class StudyConfig(ConfigFile):
     def player_names(self) -> tuple[str, ...]:
         """Names of all players in the games."""
         classes = (entry.player for entry in self.classes)
-        return (*classes, self.gate.reference, *self.covers.players, self.variants.player)
+        return (*classes, self.qualification.reference, *self.covers.players, self.variants.player)
 
     def check_size(self) -> None:
         """Raise StudyError if the study has too few games for a report."""
-        check_design(self.screen, "screen")
+        check_design(self.screening, "screening")
         for i, entry in enumerate(self.classes):
             check_screen(entry.games, f"classes[{i}].games")
             if entry.quality:
                 field_entry(entry, "quality").integer(_LEAST_GAMES)
         check_screen(self.variants.games, "variants.games")
-        for games, key in ((self.gate.games, "gate.games"), (self.quality, "quality")):
+        for games, key in ((self.qualification.games, "qualification.games"), (self.quality, "quality")):
             if games:
                 Node(games, StudyError, key).integer(_LEAST_GAMES)
 
@@ -272,29 +272,29 @@ class StudyConfig(ConfigFile):
     def _game(self, players: int, **changes: Any) -> dict[str, Any]:
         return {"num_players": players, "components": self.components, **changes}
 
-    def _gate(self) -> list[dict[str, Any]]:
+    def _qualification(self) -> list[dict[str, Any]]:
         tables = []
         for entry in self.classes:
-            if entry.player == self.gate.reference or not self.gate.games:
+            if entry.player == self.qualification.reference or not self.qualification.games:
                 continue
             for n in self.players:
                 if entry.games.get(n):
                     table: dict[str, Any] = {
-                        "players": [entry.player, self.gate.reference],
-                        "games": -(-self.gate.games // (1 if n == 2 else n - 1)),
+                        "players": [entry.player, self.qualification.reference],
+                        "games": -(-self.qualification.games // (1 if n == 2 else n - 1)),
                         "game": self._game(n),
                     }
-                    missing = {"screen": {"copies": 1, "loose": 0.0}}
+                    missing = {"screening": {"copies": 1, "loose": 0.0}}
                     tables.append(table | {"name": qualification_matchup(entry.player, n, False)})
                     tables.append(table | {"name": qualification_matchup(entry.player, n, True)} | missing)
         return tables
 
-    def _screening(self, name: str, player: str, games: int, game: dict[str, Any]) -> dict[str, Any]:
-        return {"name": name, "players": [player], "games": games, "game": game, "screen": asdict(self.screen)}
+    def _screening_matchup(self, name: str, player: str, games: int, game: dict[str, Any]) -> dict[str, Any]:
+        return {"name": name, "players": [player], "games": games, "game": game, "screening": asdict(self.screening)}
 
-    def _screen(self) -> list[dict[str, Any]]:
+    def _screening(self) -> list[dict[str, Any]]:
         return [
-            self._screening(matchup_name(n, entry.player), entry.player, entry.games[n], self._game(n))
+            self._screening_matchup(matchup_name(n, entry.player), entry.player, entry.games[n], self._game(n))
             for entry in self.classes
             for n in self.players
             if entry.games.get(n)
@@ -303,7 +303,9 @@ class StudyConfig(ConfigFile):
     def _variants(self) -> list[dict[str, Any]]:
         v = self.variants
         return [
-            self._screening(matchup_name(n, Path(path).stem), v.player, v.games[n], self._game(n, components=path))
+            self._screening_matchup(
+                matchup_name(n, Path(path).stem), v.player, v.games[n], self._game(n, components=path)
+            )
             for path in v.components
             for n in self.players
             if v.games.get(n)
@@ -331,15 +333,15 @@ class StudyConfig(ConfigFile):
     @property
     def cover_counts(self) -> list[int]:
         """Player counts at which sets of actions are covered."""
-        return [n for n in self.players if self.covers.decks.get(n)]
+        return [n for n in self.players if self.covers.deals.get(n)]
 
     def _covers(self) -> list[dict[str, Any]]:
         sets = comb(len(BOARD_ACTIONS), 5)
-        return [self._covered(n, sets * self.covers.decks[n], cover={"size": 5}) for n in self.cover_counts]
+        return [self._covered(n, sets * self.covers.deals[n], cover={"size": 5}) for n in self.cover_counts]
 
     def _again(self, chosen: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
-        decks, counts = self.covers.again_decks, self.cover_counts
+        deals, counts = self.covers.again_deals, self.cover_counts
         return [
-            self._covered(n, len(numbers) * decks, cover={"size": 5, "only": list(numbers)})
+            self._covered(n, len(numbers) * deals, cover={"size": 5, "only": list(numbers)})
             for n, numbers in zip(counts, chosen, strict=True)
-        ] + [self._covered(n, decks * _BARE) | {"name": matchup_name(n, "nothing covered")} for n in counts]
+        ] + [self._covered(n, deals * _BARE) | {"name": matchup_name(n, "nothing covered")} for n in counts]

@@ -258,13 +258,13 @@ class TuneGames:
     """Number of games by player count for each part of a search. All fields must have the same player counts.
 
     Attributes:
-        screen: games on the published board, in the screening experiment.
+        screening: games on the published board, in the screening experiment.
         slopes: total number of games on the random boards, from which the linear model is fitted.
         halving: total number of games on the remaining boards in each halving round.
         proof: games on the published board and on each finalist, for the final test.
     """
 
-    screen: Mapping[int, int] = field(default_factory=dict)
+    screening: Mapping[int, int] = field(default_factory=dict)
     slopes: Mapping[int, int] = field(default_factory=dict)
     halving: Mapping[int, int] = field(default_factory=dict)
     proof: Mapping[int, int] = field(default_factory=dict)
@@ -276,7 +276,7 @@ class TuneGames:
             counts = {n: games for n, games in sorted(game_counts(self, item.name).items()) if games}
             first = first or tuple(counts)
             if not counts or tuple(counts) != first:
-                same = f"games for {', '.join(map(str, first))} players, as for screen"
+                same = f"games for {', '.join(map(str, first))} players, as for screening"
                 field_entry(self, item.name).fail(same if first else "games for at least one player count")
             object.__setattr__(self, item.name, counts)
 
@@ -291,7 +291,7 @@ class TuneConfig(ConfigFile):
         games: number of games in each part.
         components: component file with the published board.
         player: player in all seats.
-        band: half-width of the equivalence margin, win %.
+        equivalence_margin: half-width of the equivalence margin, win %.
         level: simultaneous confidence level of all intervals of the proof.
         aim: objective to minimize. "balance" is the largest distance of an action's effect beyond the margin around the
             mean effect of its board. "lift" is the average shortfall of the effects below the published board's mean
@@ -316,7 +316,7 @@ class TuneConfig(ConfigFile):
     games: TuneGames
     components: str = "default"
     player: str = "heuristic"
-    band: float = 1.0
+    equivalence_margin: float = 1.0
     level: float = 0.95
     aim: str = BALANCE
     floor: float = 0.8
@@ -348,19 +348,19 @@ class TuneConfig(ConfigFile):
         field_entry(self, "quality").integer(0, 10**9)
         if self.weaker == self.player:
             field_entry(self, "weaker").fail("a player other than the main player")
-        parts = {"screen": 1, "slopes": self.boards, "halving": self.candidates, "proof": 1}
+        parts = {"screening": 1, "slopes": self.boards, "halving": self.candidates, "proof": 1}
         for part, boards in parts.items():
             for n, games in getattr(self.games, part).items():
                 if games < LEAST_GAMES * boards:
                     expected = f"at least {LEAST_GAMES * boards:,}, {LEAST_GAMES} for each of {boards} boards"
                     Node(games, StudyError, f"games.{part}.{n}").fail(expected)
-        for part in ("screen", "proof"):
+        for part in ("screening", "proof"):
             check_screen(getattr(self.games, part), f"games.{part}")
 
     @property
     def players(self) -> tuple[int, ...]:
         """Player counts, ascending."""
-        return tuple(self.games.screen)
+        return tuple(self.games.screening)
 
     @cached_property
     def free(self) -> tuple[BoardNumber, ...]:

@@ -328,7 +328,7 @@ class _Family:
     def shortfall(self, k: int) -> Interval:
         """Return the mean shortfall in a screening experiment; actions that do not fall short count as 0."""
         rows = self.below_published(k)
-        short = rows @ self._effects - self._config.band
+        short = rows @ self._effects - self._config.equivalence_margin
         half = self._quantile * np.array([self.error(row) for row in rows])
         return Interval(*(float(np.maximum(0.0, ends).mean()) for ends in (short, short - half, short + half)))
 
@@ -347,9 +347,11 @@ class _Family:
         if self._config.aim == LIFT:
             ends = [self.shortfall(k) for k in range(i * self._count, (i + 1) * self._count)]
         else:
-            band = self._config.band
+            margin = self._config.equivalence_margin
             ends = [
-                Interval(abs(one.deviation) - band, max(one.low, -one.high) - band, max(-one.low, one.high) - band)
+                Interval(
+                    abs(one.deviation) - margin, max(one.low, -one.high) - margin, max(-one.low, one.high) - margin
+                )
                 for one in findings
             ]
         values, lows, highs = ([getattr(end, name) for end in ends] for name in ("value", "low", "high"))

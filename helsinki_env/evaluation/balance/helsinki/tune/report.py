@@ -42,20 +42,22 @@ def tune_report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
         Path("tune.md"): ("\n\n".join(report_page(shown)) + "\n").encode(),
         Path("tune.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
     }
-    for name, boards in {"tune-forest": shown, "judge-forest": shown["judged"]}.items():
+    for name, boards in {"tune-forest": shown, "reevaluation-forest": shown["reevaluation"]}.items():
         if boards:
-            screen = [entry for board in (boards["before"], boards["after"]) if board for entry in board["screen"]]
-            study = {"band": shown["tuning"]["band"]}
-            picture = forest_plot({"study": study, "actions": shown["actions"], "screen": screen})
+            screening = [
+                entry for board in (boards["before"], boards["after"]) if board for entry in board["screening"]
+            ]
+            study = {"equivalence_margin": shown["tuning"]["equivalence_margin"]}
+            picture = forest_plot({"study": study, "actions": shown["actions"], "screening": screening})
             files[Path("images", f"{name}.svg")] = picture
     return files if proposal is None else files | {Path(PROPOSAL): proposal}
 
 
 def report_page(data: Data) -> Iterator[str]:
     """Yield the paragraphs of the report page."""
-    judged = data["judged"]
+    reevaluation = data["reevaluation"]
     yield "# Balanced action board"
-    summary = (*data["summary"], *([judged["summary"]] if judged else []))
+    summary = (*data["summary"], *([reevaluation["summary"]] if reevaluation else []))
     yield "\n".join(f"- {escape_outside_code(sentence)}" for sentence in summary)
     if data["change"]:
         yield f"To play it in the folder of this page: {code_span(play_command(data, PROPOSAL))}"
@@ -67,14 +69,14 @@ def report_page(data: Data) -> Iterator[str]:
     )
     yield "## Every action"
     yield from _estimates(data)
-    if judged:
+    if reevaluation:
         yield "## Evaluation by another player"
         yield (
-            f"Estimates for the same two boards with {code_span(judged['player'])} in all seats, on fresh deals. "
+            f"Estimates for the same two boards with {code_span(reevaluation['player'])} in all seats, on fresh deals. "
             "All intervals hold simultaneously."
         )
-        yield "![Effect of each action minus the mean effect, for another player](images/judge-forest.svg)"
-        yield from _estimates({**data, **judged})
+        yield "![Effect of each action minus the mean effect, for another player](images/reevaluation-forest.svg)"
+        yield from _estimates({**data, **reevaluation})
     if data["games"]:
         yield "## Effect on the game"
         yield _games(data)
@@ -140,9 +142,9 @@ def _boards(data: Data) -> list[tuple[str, Data]]:
 
 def _levels(data: Data) -> str:
     rows = []
-    for j, first in enumerate(data["before"]["screen"]):
+    for j, first in enumerate(data["before"]["screening"]):
         for name, board in _boards(data):
-            one = board["screen"][j]["level"]
+            one = board["screening"][j]["level"]
             dead = f"{len(one['dead'])} ({one['dead_low']} to {one['dead_high']})"
             share = "" if one["share"] is None else interval_text(one, "share", lambda value: f"{value:.0f}")
             level = interval_text(one, "level", lambda value: f"{value:.2f}")
@@ -159,7 +161,7 @@ def interval_text(one: Data, key: str, text: Callable[[float], str] = _signed) -
 
 def _actions(data: Data, key: str, text: Callable[[float], str]) -> str:
     """Return a table with one kind of estimate for all actions, strongest first."""
-    counts = [entry["players"] for entry in data["before"]["screen"]]
+    counts = [entry["players"] for entry in data["before"]["screening"]]
     changes: dict[str, list[str]] = {}
     for one in data["change"]:
         changes.setdefault(one["action"], []).append(_step(one))
@@ -168,7 +170,7 @@ def _actions(data: Data, key: str, text: Callable[[float], str]) -> str:
     rows = []
     for i, action in enumerate(data["actions"]):
         cells = [action_label_markdown(action), *([", ".join(changes.get(action, []))] if changes else [])]
-        estimates = [board["screen"][j]["actions"][i] for j in range(len(counts)) for _, board in _boards(data)]
+        estimates = [board["screening"][j]["actions"][i] for j in range(len(counts)) for _, board in _boards(data)]
         cells += ["" if one["power"] is None else interval_text(one, key, text) for one in estimates]  # None if covered
         rows.append((estimates[0]["deviation"], cells))
     rows.sort(key=lambda row: -row[0])

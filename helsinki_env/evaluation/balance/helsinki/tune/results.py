@@ -65,15 +65,15 @@ __all__ = ["BoardTuning", "read_found", "reevaluate_proposal", "tune_results"]
 
 #: The parts in the order of their seeds. The seeds of the halving rounds follow; the last seed belongs to the
 #: evaluator.
-_PARTS = ("screen", "slopes", "proof", "games")
+_PARTS = ("screening", "slopes", "proof", "games")
 _SEEDS = 16
-_EVALUATOR = "judge"
+_EVALUATOR = "reevaluation"
 #: The evaluator plays 1/n of the games of the proof. Checking a proposal requires fewer games than choosing among
 #: boards.
 _EVALUATED = 4
 #: Half of the deals have sets of random size. Compared with one fifth, as in a study, standard errors are 0.6 times as
 #: large for levels and 1.03 times as large for deviations (4,800 games of `heuristic` at each player count).
-_SCREEN = ScreeningDesign(loose=0.5)
+_SCREENING = ScreeningDesign(loose=0.5)
 
 
 class BoardTuning:
@@ -101,7 +101,7 @@ class BoardTuning:
 
     def search(self) -> BoardSearchResult:
         """Play the missing games and return the result of the search."""
-        result = search_boards(self.config, self._screen)
+        result = search_boards(self.config, self._play_screening)
         if result.proposal is not None:
             self.propose(result.proposal.board)
         return result
@@ -150,9 +150,9 @@ class BoardTuning:
             for one in boards
             for n in config.players
         ]
-        return estimate_boards(config, boards, self._screen(_EVALUATOR, requests, player))
+        return estimate_boards(config, boards, self._play_screening(_EVALUATOR, requests, player))
 
-    def _screen(
+    def _play_screening(
         self, part: str, requests: Sequence[ScreeningRequest], player: str | None = None
     ) -> list[ScreeningGames]:
         tables = [
@@ -161,7 +161,7 @@ class BoardTuning:
                 "players": [player or self.config.player],
                 "games": one.games,
                 "game": {"num_players": one.players, **self.game(one.board)},
-                "screen": asdict(_SCREEN),
+                "screening": asdict(_SCREENING),
             }
             for i, one in enumerate(requests)
         ]
@@ -193,7 +193,7 @@ def tune_results(tuning: BoardTuning, evaluator: str | None = None, command: str
     config, result = tuning.config, tuning.search()
     proposal = result.proposal
     games = tuning.games(proposal.board) if proposal and config.quality else {}
-    before = result.proof[0] if result.proof else result.screen
+    before = result.proof[0] if result.proof else result.screening
     boards = {"as it is": before.board} | ({"proposed": proposal.board} if proposal else {})
     data = {
         "tuning": config.to_dict(),
@@ -206,7 +206,7 @@ def tune_results(tuning: BoardTuning, evaluator: str | None = None, command: str
         },
         "before": _estimates(before, "as it is"),
         "after": _estimates(proposal, "proposed") if proposal else None,
-        "judged": _evaluation(tuning, proposal.board, evaluator) if proposal and evaluator else None,
+        "reevaluation": _evaluation(tuning, proposal.board, evaluator) if proposal and evaluator else None,
         "numbers": _numbers(config, result),
         "tried": [
             {"change": _change(config, one.board), "predicted": one.predicted, "seen": one.seen, "share": one.share}
@@ -241,14 +241,14 @@ def reevaluate_proposal(tuning: BoardTuning, found: Mapping[str, Any], evaluator
     digest = load_components(tuning.game(board)["components"]).digest
     if data["components"]["proposed"].value != digest:
         data["components"]["proposed"].fail(f"{digest}, of the board with the changes in the file")
-    judged = _evaluation(tuning, board, evaluator)
+    reevaluation = _evaluation(tuning, board, evaluator)
     rest = {key: value for key, value in found.items() if key != "digest"}
     provenance = {
         **rest["provenance"],
         "networks": rest["provenance"]["networks"] | tuning.tournaments.networks,
         "parts": rest["provenance"]["parts"] | tuning.tournaments.played,
     }
-    return with_digest(to_json_data(rest | {"judged": judged, "provenance": provenance}))
+    return with_digest(to_json_data(rest | {"reevaluation": reevaluation, "provenance": provenance}))
 
 
 def _evaluation(tuning: BoardTuning, board: BoardValues, player: str) -> dict[str, Any]:
@@ -272,7 +272,7 @@ def _estimates(board: BoardEstimates, player: str) -> dict[str, Any]:
     """Return the estimates for a board in the format of `forest_plot`."""
     return {
         **_interval("beyond", board.distance),
-        "screen": [
+        "screening": [
             {
                 "player": player,
                 "players": level.players,
@@ -344,7 +344,7 @@ def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
     """Return sentences that summarize the outcome."""
     counts = ", ".join(str(n) for n in config.players)
     sure = f"({counts} players, with {100 * config.level:g}% probability for all intervals together)"
-    before = result.proof[0] if result.proof else result.screen
+    before = result.proof[0] if result.proof else result.screening
     if result.proposal is None:
         at_most = _target(config, before.distance.high)
         sentence = {
@@ -361,7 +361,7 @@ def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
     if searches_covers(config.free):
         covered = ", ".join(in_quotes(number.action) for number, _ in board_changes(config.free, proposal.board))
         change = f"Cover {COVERED} actions for all: {covered}."
-    still = sorted({one.action for one in proposal.findings if max(one.low, -one.high) > config.band})
+    still = sorted({one.action for one in proposal.findings if max(one.low, -one.high) > config.equivalence_margin})
     names = ", ".join(in_quotes(BOARD_ACTIONS.index(name)) for name in still)
     kept = [f"The level is significantly above {_floor(config)}." if config.floor else "The level has no floor."]
     return [
@@ -375,9 +375,9 @@ def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
 
 def _target(config: TuneConfig, far: float) -> str:
     """Describe, without a full stop, what holds for a board at a distance of at most `far` from the aim."""
-    margin = f"margin of ±{config.band:g} games per 100 around the average action"
+    margin = f"margin of ±{config.equivalence_margin:g} games per 100 around the average action"
     if config.aim == LIFT:
-        target = f"the level of the published board minus {config.band:g}"
+        target = f"the level of the published board minus {config.equivalence_margin:g}"
         return f"actions fall short of {target} by at most {far:.1f} games per 100 on average"
     if far == 0:
         return f"all actions lie within the {margin}"
@@ -437,12 +437,12 @@ def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str
         data["change"].fail("at least one change, as proposed by a successful search")
     board_of(config.free, config.most, data["change"])
     with data.usable_for("the report of a search"):  # fail before the games are played, which takes hours
-        counts = [[entry["players"] for entry in data.value[name]["screen"]] for name in ("before", "after")]
+        counts = [[entry["players"] for entry in data.value[name]["screening"]] for name in ("before", "after")]
         if counts != [list(config.players)] * 2:
             raise StudyError(
                 f"{path}: found estimates for {short_repr(counts)} players, expected {short_repr(list(config.players))}"
             )
-        list(report_page(all_printable(data.value | {"judged": None})))
+        list(report_page(all_printable(data.value | {"reevaluation": None})))
     digest = load_components(config.components).digest
     if data["components"]["as it is"].value != digest:
         data["components"]["as it is"].fail(f"{digest} as in the current component file {config.components!r}")

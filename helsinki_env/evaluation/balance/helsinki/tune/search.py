@@ -93,7 +93,7 @@ class BoardSearchResult:
     """Result of a search for a balanced board."""
 
     outcome: SearchOutcome
-    screen: BoardEstimates  # estimates for the published board, from the first experiment
+    screening: BoardEstimates  # estimates for the published board, from the first experiment
     models: tuple[EffectModel, ...] = ()  # one model per player count; empty if the search ended early
     tried: tuple[TriedBoard, ...] = ()  # boards that took part in the halving, best first
     proof: tuple[BoardEstimates, ...] = ()  # published board, then finalists; empty if there was no proof
@@ -109,20 +109,22 @@ class Objective:
     """
 
     aim: str  # see `TuneConfig.aim`
-    band: float  # half-width of the equivalence margin, win %
+    equivalence_margin: float  # half-width of the equivalence margin, win %
     published: Array  # level of the published board, float64 (P,)
     least: Array  # minimum level at which the proof can confirm the floor, float64 (P,)
 
     @classmethod
-    def of(cls, config: TuneConfig, screen: BoardEstimates) -> Objective:
+    def of(cls, config: TuneConfig, screening: BoardEstimates) -> Objective:
         """Return the objective of a search, given the estimates for the published board."""
         games = config.games
-        ratio = np.array([games.screen[n] / games.proof[n] for n in config.players])
-        level = np.array([one.level.value for one in screen.levels])
-        half = np.array([one.level.high - one.level.value for one in screen.levels]) * np.sqrt(ratio)
+        ratio = np.array([games.screening[n] / games.proof[n] for n in config.players])
+        level = np.array([one.level.value for one in screening.levels])
+        half = np.array([one.level.high - one.level.value for one in screening.levels]) * np.sqrt(ratio)
         # The proof compares two estimates: the level of the proposal, and the published level times the floor.
         least = config.floor * level + half * np.sqrt(1 + config.floor**2)
-        return cls(config.aim, config.band, level, least if config.floor else np.full(len(level), -np.inf))
+        return cls(
+            config.aim, config.equivalence_margin, level, least if config.floor else np.full(len(level), -np.inf)
+        )
 
     def levels(self, effects: Array, available: Open) -> Array:
         """Return the mean effect of the actions that are not covered, at each player count, float64 (N, P)."""
@@ -145,7 +147,7 @@ class Objective:
             apart = self.published[:, None] - effects
         else:
             apart = np.abs(effects - self.levels(effects, available)[..., None])
-        distances: Array = np.clip(apart - self.band, 0.0, None) * available[:, None]
+        distances: Array = np.clip(apart - self.equivalence_margin, 0.0, None) * available[:, None]
         return distances
 
     def distance(self, effects: Array, available: Open) -> Array:
@@ -215,14 +217,14 @@ def _with(boards: BoardArray, column: int, number: BoardNumber) -> BoardArray:
 def search_boards(config: TuneConfig, play: Play) -> BoardSearchResult:
     """Run the search described in the module docstring, with `play` to play the experiments."""
     published, games = published_board(config.free), config.games
-    screens = play("screen", [ScreeningRequest(published, n, games.screen[n]) for n in config.players])
-    (screen,) = estimate_boards(config, [published], screens)
-    if screen.distance.low == 0:
-        return BoardSearchResult("within the margin" if screen.distance.high == 0 else "not significant", screen)
-    objective = Objective.of(config, screen)
+    screenings = play("screening", [ScreeningRequest(published, n, games.screening[n]) for n in config.players])
+    (screening,) = estimate_boards(config, [published], screenings)
+    if screening.distance.low == 0:
+        return BoardSearchResult("within the margin" if screening.distance.high == 0 else "not significant", screening)
+    objective = Objective.of(config, screening)
     evidence = [EffectModelData(config.free, n) for n in config.players]
-    for data, screening in zip(evidence, screens, strict=True):
-        data.add(screening.study, published)
+    for data, experiment in zip(evidence, screenings, strict=True):
+        data.add(experiment.study, published)
     boards = random_boards(config.free, config.boards, config.seed)
     _play_boards(
         config, play, "slopes", boards, {n: games.slopes[n] // config.boards for n in config.players}, evidence
@@ -235,7 +237,7 @@ def search_boards(config: TuneConfig, play: Play) -> BoardSearchResult:
     better = [one for one in proof[1:] if one.distance.high < proof[0].distance.low]
     proposal = _choose(config, [one for one in better if one.above_floor])
     outcome: SearchOutcome = "proposed" if proposal else "below the floor" if better else "nothing better"
-    return BoardSearchResult(outcome, screen, models, tuple(tried), tuple(proof), proposal)
+    return BoardSearchResult(outcome, screening, models, tuple(tried), tuple(proof), proposal)
 
 
 def _play_boards(

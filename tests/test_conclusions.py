@@ -43,12 +43,12 @@ def finding(
     )
 
 
-def one_verdict(*of: tuple[float, float], band: float = 1.0, level: float = 0.95) -> Conclusion:
-    """The verdict on deviations with half widths of their intervals, from the weakest class to the strongest."""
+def one_conclusion(*of: tuple[float, float], equivalence_margin: float = 1.0, level: float = 0.95) -> Conclusion:
+    """The conclusion on deviations with half widths of their intervals, from the weakest class to the strongest."""
     names = ("greedy", "search", "net")[-len(of) :]
     group = [finding(name, i, *numbers) for i, (name, numbers) in enumerate(zip(names, of, strict=True))]
-    (verdict,) = draw_conclusions(group, band, level)
-    return verdict
+    (conclusion,) = draw_conclusions(group, equivalence_margin, level)
+    return conclusion
 
 
 def test_deviations_are_from_the_mean_of_all_actions() -> None:
@@ -87,30 +87,30 @@ def test_findings_hold_all_at_once() -> None:
 
 
 def test_too_strong() -> None:
-    verdict = one_verdict((0.2, 0.6), (3.0, 0.6), (4.1, 0.6))
-    assert verdict.verdict == "overpowered"
-    assert verdict.why == (
+    conclusion = one_conclusion((0.2, 0.6), (3.0, 0.6), (4.1, 0.6))
+    assert conclusion.label == "overpowered"
+    assert conclusion.why == (
         "above the margin of 1 for both of the strongest players; games per 100, compared with the average action: "
         "net +4.1 (+3.5 to +4.7), search +3.0 (+2.4 to +3.6)"
     )
-    # search is 10 errors beyond the band, net 15.5: the larger p value counts
-    assert verdict.p == pytest.approx(7.62e-24, rel=1e-2, abs=0.0)
-    assert verdict.adjusted == verdict.p
+    # search is 10 errors beyond the equivalence_margin, net 15.5: the larger p value counts
+    assert conclusion.p == pytest.approx(7.62e-24, rel=1e-2, abs=0.0)
+    assert conclusion.adjusted == conclusion.p
 
 
 def test_too_weak() -> None:
-    verdict = one_verdict((-0.2, 0.6), (-3.0, 0.6), (-4.1, 0.6))
-    assert verdict.verdict == "underpowered"
-    assert verdict.why.startswith("below the margin of 1 for both of the strongest players; ")
+    conclusion = one_conclusion((-0.2, 0.6), (-3.0, 0.6), (-4.1, 0.6))
+    assert conclusion.label == "underpowered"
+    assert conclusion.why.startswith("below the margin of 1 for both of the strongest players; ")
 
 
 def test_balanced() -> None:
-    verdict = one_verdict((9.0, 0.6), (-0.3, 0.6), (0.3, 0.6))
-    assert verdict.verdict == "balanced"
-    assert verdict.why.startswith("within the margin of 1 for both of the strongest players; ")
-    # the ends of the band belong to it
-    assert one_verdict((0.5, 0.5), (-0.5, 0.5)).verdict == "balanced"
-    assert one_verdict((1.5, 0.5), (1.5, 0.5)).verdict == "undecided"
+    conclusion = one_conclusion((9.0, 0.6), (-0.3, 0.6), (0.3, 0.6))
+    assert conclusion.label == "balanced"
+    assert conclusion.why.startswith("within the margin of 1 for both of the strongest players; ")
+    # the ends of the equivalence_margin belong to it
+    assert one_conclusion((0.5, 0.5), (-0.5, 0.5)).label == "balanced"
+    assert one_conclusion((1.5, 0.5), (1.5, 0.5)).label == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -138,46 +138,46 @@ def test_balanced() -> None:
     ],
 )
 def test_undecided(of: tuple[tuple[float, float], ...], why: str) -> None:
-    verdict = one_verdict(*of)
-    assert verdict.verdict == "undecided"
-    assert verdict.why.startswith(why)
+    conclusion = one_conclusion(*of)
+    assert conclusion.label == "undecided"
+    assert conclusion.why.startswith(why)
 
 
 def test_p_values_of_many_actions_are_adjusted() -> None:
-    # An interval of three errors just beyond the band is p = 0.0012 for one action, too much for 45 of them.
+    # An interval of three errors just beyond the margin is p = 0.0012 for one action, too much for 45 of them.
     group = [
         finding(player, strength, 1.61 if action == "two_points" else 0.0, action=action, players=players)
         for players in (2, 3, 4)
         for strength, player in enumerate(("search", "net"))
         for action in NAMES
     ]
-    verdicts = draw_conclusions(group)
-    found = next(verdict for verdict in verdicts if verdict.action == "two_points")
+    conclusions = draw_conclusions(group)
+    found = next(conclusion for conclusion in conclusions if conclusion.action == "two_points")
     assert found.p == pytest.approx(0.00114, rel=1e-2)
     # three alike: Holm multiplies by 45 for the first, and the others are no smaller
     assert found.adjusted == pytest.approx(45 * found.p)
-    assert found.verdict == "undecided"
+    assert found.label == "undecided"
     assert "but not significantly among all actions (adjusted p 0.051, expected at most 0.05); " in found.why
-    assert [verdict.verdict for verdict in verdicts].count("undecided") == 3
-    assert {verdict.verdict for verdict in draw_conclusions(group, level=0.94) if verdict.action == "two_points"} == {
-        "overpowered"
-    }
+    assert [conclusion.label for conclusion in conclusions].count("undecided") == 3
+    assert {
+        conclusion.label for conclusion in draw_conclusions(group, level=0.94) if conclusion.action == "two_points"
+    } == {"overpowered"}
 
 
 def test_p_values() -> None:
     # against the nearer edge, with the chance to be as far out on the other side
-    assert one_verdict((2.0, 3.0), (2.0, 3.0)).p == pytest.approx(0.158655 + 0.00135, abs=1e-5)
-    # without a band it is the usual two-sided p value
-    assert one_verdict((1.96, 3.0), (1.96, 3.0), band=0.0).p == pytest.approx(0.05, abs=1e-4)
-    # an estimate of nothing at all speaks for the band as much as can be, whatever rounding adds
+    assert one_conclusion((2.0, 3.0), (2.0, 3.0)).p == pytest.approx(0.158655 + 0.00135, abs=1e-5)
+    # without a equivalence_margin it is the usual two-sided p value
+    assert one_conclusion((1.96, 3.0), (1.96, 3.0), equivalence_margin=0.0).p == pytest.approx(0.05, abs=1e-4)
+    # an estimate of nothing at all speaks for the equivalence_margin as much as can be, whatever rounding adds
     for half in np.linspace(0.1, 9, 1000).tolist():
-        assert one_verdict((0.0, half), (0.0, half)).p == pytest.approx(1.0)
+        assert one_conclusion((0.0, half), (0.0, half)).p == pytest.approx(1.0)
     # on different sides no direction is supported at all
-    assert one_verdict((9.0, 0.6), (-9.0, 0.6)).p == 1.0
+    assert one_conclusion((9.0, 0.6), (-9.0, 0.6)).p == 1.0
 
 
 def test_other_bands_and_orders() -> None:
-    assert one_verdict((3.0, 0.6), (3.0, 0.6), band=5.0).verdict == "balanced"
+    assert one_conclusion((3.0, 0.6), (3.0, 0.6), equivalence_margin=5.0).label == "balanced"
     group = [finding("net", 5, 3.0), finding("greedy", 1, -9.0, half=30.0), finding("search", 2, 0.0)]
     # the strongest are known by their rank, not by their order
     assert draw_conclusions(group)[0].why.startswith("the strongest players disagree")
@@ -210,15 +210,15 @@ def test_what_cannot_be_judged_is_refused(wrong: list[Finding], message: str) ->
 
 
 def test_bad_bands_and_levels_are_refused() -> None:
-    with pytest.raises(ConclusionError, match="band: found -1"):
-        one_verdict((3.0, 0.6), (3.0, 0.6), band=-1)
+    with pytest.raises(ConclusionError, match="equivalence_margin: found -1"):
+        one_conclusion((3.0, 0.6), (3.0, 0.6), equivalence_margin=-1)
     for level in (0.0, 1.0, 95.0):
         with pytest.raises(ConclusionError, match="level: found"):
-            one_verdict((3.0, 0.6), (3.0, 0.6), level=level)
+            one_conclusion((3.0, 0.6), (3.0, 0.6), level=level)
 
 
 def some_findings() -> list[Finding]:
-    """Two numbers of players, two classes, five actions: of every verdict one, of balanced two."""
+    """Two numbers of players, two classes, five actions: of every conclusion one, of balanced two."""
     middle = {"two_points": 4.1, "move_back": -2.2, "any_side": 0.1, "extra_card": -0.2, "move_1_to_6": 1.2}
     return [
         finding(player, strength, value + 0.2 * (1 - strength), action=action, players=players)
@@ -235,15 +235,15 @@ def read(found: Any) -> Any:
 
 def test_verdicts_follow_from_the_json() -> None:
     given = some_findings()
-    verdicts = draw_conclusions(given, 1.0, 0.95)
+    conclusions = draw_conclusions(given, 1.0, 0.95)
     again = [Finding(**row) for row in read(given)]
     assert again == list(given)
-    assert draw_conclusions(again, 1.0, 0.95) == verdicts
-    assert summarize_conclusions(verdicts, again) == summarize_conclusions(verdicts, given)
-    assert {type(value) for row in read(verdicts) for value in row.values()} <= {int, float, str}
+    assert draw_conclusions(again, 1.0, 0.95) == conclusions
+    assert summarize_conclusions(conclusions, again) == summarize_conclusions(conclusions, given)
+    assert {type(value) for row in read(conclusions) for value in row.values()} <= {int, float, str}
     # a table that was tampered with is found out
     wrong = replace(again[0], low=-9.0)
-    assert draw_conclusions([wrong, *again[1:]], 1.0, 0.95) != verdicts
+    assert draw_conclusions([wrong, *again[1:]], 1.0, 0.95) != conclusions
 
 
 def test_measured_findings_are_plain_numbers() -> None:
@@ -272,7 +272,7 @@ def test_the_summary_can_be_read_without_statistics() -> None:
 
 
 def test_false_verdicts_at_the_edge_of_the_band() -> None:
-    """At the edge of the band, the worst case, one class decides: the other is far beyond."""
+    """At the edge of the equivalence_margin, the worst case, one class decides: the other is far beyond."""
     generator = np.random.default_rng(2)
     covariance = np.eye(MAX_DENIABLE_IDS) * 0.09
     sure = (
@@ -280,7 +280,9 @@ def test_false_verdicts_at_the_edge_of_the_band() -> None:
         - np.where(np.arange(MAX_DENIABLE_IDS) % 2, 9.0, -9.0).mean()
     )
     edge = np.sign(sure)
-    edge[0] = -edge[1:].sum()  # deviations add up to zero; the first is beyond the band and does not count
+    edge[0] = -edge[
+        1:
+    ].sum()  # deviations add up to zero; the first is beyond the equivalence_margin and does not count
     template = findings(
         [EffectEstimates(2, "net", 2, edge, covariance), EffectEstimates(2, "search", 1, sure, covariance)]
     )
@@ -292,11 +294,11 @@ def test_false_verdicts_at_the_edge_of_the_band() -> None:
             for one, move in zip(template, [*noise.tolist(), *[0.0] * MAX_DENIABLE_IDS], strict=True)
         ]
         wrong += any(
-            verdict.verdict in ("overpowered", "underpowered")
-            for verdict in draw_conclusions(moved)
-            if verdict.action != NAMES[0]
+            conclusion.label in ("overpowered", "underpowered")
+            for conclusion in draw_conclusions(moved)
+            if conclusion.action != NAMES[0]
         )
-    print(f"false verdicts in {wrong / repetitions:.1%} of studies with all actions at the edge of the band")
+    print(f"false conclusions in {wrong / repetitions:.1%} of studies with all actions at the edge of the margin")
     # one side of 14 intervals out of 30 that hold at once with 95 %
     assert 0.002 < wrong / repetitions < 0.03
 
@@ -325,12 +327,12 @@ def studied(power: Array, seed: int) -> list[Finding]:
 def test_a_planted_action_is_found_and_no_other() -> None:
     power = np.full(MAX_DENIABLE_IDS, 0.1)
     power[6] = 0.9
-    verdicts = draw_conclusions(studied(power, 1))
-    assert [(one.players, one.action) for one in verdicts if one.verdict == "overpowered"] == [
+    conclusions = draw_conclusions(studied(power, 1))
+    assert [(one.players, one.action) for one in conclusions if one.label == "overpowered"] == [
         (2, NAMES[6]),
         (3, NAMES[6]),
     ]
-    assert not [one for one in verdicts if one.verdict == "underpowered"]
+    assert not [one for one in conclusions if one.label == "underpowered"]
 
 
 @pytest.mark.nightly
@@ -353,17 +355,19 @@ def test_intervals_of_deviations_hold_all_at_once(seats: int) -> None:
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 def test_null_studies_find_something_as_rarely_as_stated() -> None:
-    """200 studies of fifteen equal actions, judged without any band: whatever they find is false."""
+    """200 studies of fifteen equal actions, judged without any margin: whatever they find is false."""
     repetitions = 200
-    outside, verdicts = 0, 0
+    outside, conclusions = 0, 0
     for seed in range(repetitions):
         found = studied(np.full(MAX_DENIABLE_IDS, 0.2), 1000 + seed)
         outside += any(not one.low <= 0 <= one.high for one in found)
-        verdicts += any(one.verdict in ("overpowered", "underpowered") for one in draw_conclusions(found, band=0.0))
+        conclusions += any(
+            one.label in ("overpowered", "underpowered") for one in draw_conclusions(found, equivalence_margin=0.0)
+        )
     print(
         f"of {repetitions} null studies {outside} have an interval beside the truth (5 % is stated), "
-        f"{verdicts} a false verdict"
+        f"{conclusions} a false conclusion"
     )
     stated = 0.05 + 3 * np.sqrt(0.05 * 0.95 / repetitions)
     assert 0 < outside / repetitions < stated
-    assert verdicts / repetitions <= 0.05
+    assert conclusions / repetitions <= 0.05
