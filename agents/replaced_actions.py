@@ -68,7 +68,7 @@ def run_replacement_warnings(times: Iterable[Mapping[str, Any]]) -> list[str]:
     return [
         line
         for one in times
-        for line in replacement_warnings(one["player"], ReplacedActions.from_mapping(one), one["table"])
+        for line in replacement_warnings(one["player"], ReplacedActions.from_mapping(one), one["matchup"])
     ]
 
 

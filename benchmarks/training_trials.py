@@ -72,9 +72,9 @@ def deal_scores(
     """
     game, baseline = Preset.from_yaml(trials["preset"].value).rules, next(iter(trials["variants"].value))
     networks = [f"net:{out}/{name}-{seed}/latest.safetensors" for name in (variant, baseline)]
-    table = {"game": {"game": game, "num_players": players}, "games": games, "players": networks}
+    matchup = {"game": {"game": game, "num_players": players}, "games": games, "players": networks}
     folder = out / "games" / f"{variant}-{seed}-{players}"
-    run_arena(plan_from_dict({"seed": trials["seed"].integer(0), "tables": [table]}), folder)
+    run_arena(plan_from_dict({"seed": trials["seed"].integer(0), "matchups": [matchup]}), folder)
     (played,) = load_run(folder, whole=True)
     return len(played), head_to_head_by_unit(played.seating, played.places, played.deal, 0, 1)
 

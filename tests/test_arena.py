@@ -60,8 +60,8 @@ pytestmark = pytest.mark.usefixtures("same_workers")
 #: Two line-ups of three players, a table of two; chunks of two blocks.
 TABLES = {
     "seed": 3,
-    "chunk": 6,
-    "tables": [
+    "unit_games": 6,
+    "matchups": [
         {"name": "three", "seats": 3, "players": ["random", "greedy"], "games": 24 if JIT else 6},
         {"name": "two", "players": ["greedy", "random"], "games": 12 if JIT else 2, "game": {"covered": "first_game"}},
     ],
@@ -92,7 +92,7 @@ def play_here(plan: Plan, folder: Path) -> int:
     with RunFolder.create(folder, plan) as run:
         missing = run.missing()
         for chunk in missing:
-            run.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
+            run.save(chunk, play_work_unit(plan.matchups[chunk.matchup], plan.seed, chunk))
         run.join("parquet")
     return plan.games_of(missing)
 
@@ -153,17 +153,17 @@ def test_a_block_is_one_deal_for_all_line_ups(finished: Path, plan: Plan) -> Non
         for deal in np.unique(table.deal):
             games = table.deal == deal
             assert len(set(seeds[games].tolist())) == 1
-            assert len(np.unique(table.block[games])) == len(plan.tables[0].lineups if seats == 3 else [0])
+            assert len(np.unique(table.block[games])) == len(plan.matchups[0].lineups if seats == 3 else [0])
         assert len(set(seeds.tolist())) == len(np.unique(table.deal))
 
 
 def test_all_orders_of_neighbours_are_played() -> None:
-    data = {"chunk": 99, "tables": [{"lineups": [["random", "random", "greedy", "greedy"]], "games": 24}]}
+    data = {"unit_games": 99, "matchups": [{"lineups": [["random", "random", "greedy", "greedy"]], "games": 24}]}
     plan = plan_from_dict(data)
-    (chunk,) = plan.chunks
+    (chunk,) = plan.work_units
     seating = np.concatenate([block_seating(4, k) for k in range(6)])
     if JIT:
-        games = play_work_unit(plan.tables[0], 0, chunk)
+        games = play_work_unit(plan.matchups[0], 0, chunk)
         np.testing.assert_array_equal(games.schedule.seating, np.array([0, 0, 1, 1])[seating])
     assert len(np.unique(seating, axis=0)) == 24
 
@@ -182,8 +182,8 @@ def test_a_player_whose_file_was_exchanged_since_the_games_began_does_not_play(t
     boxes = Path(helsinki_env.__file__).parent / "agents" / "helsinki"
     file = tmp_path / "one.safetensors"
     shutil.copy(boxes / "first.safetensors", file)
-    data = {"tables": [{"lineups": [[f"net:{file}", "random"]], "games": 2}]}
-    (table,), (chunk,) = plan_from_dict(data).tables, plan_from_dict(data).chunks
+    data = {"matchups": [{"lineups": [[f"net:{file}", "random"]], "games": 2}]}
+    (table,), (chunk,) = plan_from_dict(data).matchups, plan_from_dict(data).work_units
     files = player_file_digests(table)
     assert list(files) == [f"net:{file}"]
     shutil.copy(boxes / "two_players.safetensors", file)
@@ -194,7 +194,7 @@ def test_a_player_whose_file_was_exchanged_since_the_games_began_does_not_play(t
 
 
 def test_games_do_not_depend_on_chunks(plan: Plan) -> None:
-    table = plan.tables[0]
+    table = plan.matchups[0]
     whole = play_work_unit(table, 3, WorkUnit(0, 1, 0, 0, 2))
     part = play_work_unit(table, 3, WorkUnit(0, 1, 9, 1, 2))
     assert same(whole.played, part.played, slice(3, 6))
@@ -232,12 +232,12 @@ def test_the_seats_decisions_are_counted(finished: Path) -> None:
 
 def test_times_are_not_among_the_games(finished: Path) -> None:
     columns = (
-        "table lineup block game seed config_digest players player decisions covered denied used scores places rounds "
-        "seat_decisions"
+        "matchup lineup block game seed config_digest players player decisions covered denied used scores places "
+        "rounds seat_decisions"
     )
     assert pq.read_schema(finished / "games.parquet").names == columns.split()
     times = json.loads((finished / "times.json").read_text())
-    assert [(entry["table"], entry["player"]) for entry in times] == [
+    assert [(entry["matchup"], entry["player"]) for entry in times] == [
         ("three", "random"), ("three", "greedy"), ("two", "greedy"), ("two", "random"),
     ]  # fmt: skip
     assert all(entry["seconds"] > 0 and entry["decisions"] > 0 for entry in times)
@@ -248,19 +248,19 @@ def test_times_are_not_among_the_games(finished: Path) -> None:
 def test_times_stay_known_without_the_chunks(plan: Plan, finished: Path, tmp_path: Path) -> None:
     shutil.copytree(finished, tmp_path / "run")
     before = (finished / "times.json").read_bytes()
-    shutil.rmtree(tmp_path / "run" / "chunks")
+    shutil.rmtree(tmp_path / "run" / "work_units")
     assert RunFolder.open(tmp_path / "run").times() == RunFolder.open(finished).times()
     run_arena(plan, tmp_path / "run", processes=1)
     assert (tmp_path / "run" / "times.json").read_bytes() == before
-    next((tmp_path / "run" / "chunks").glob("*.games")).unlink()  # the times of this unit stay
+    next((tmp_path / "run" / "work_units").glob("*.games")).unlink()  # the times of this unit stay
     run_arena(plan, tmp_path / "run", processes=1)
     assert (tmp_path / "run" / "times.json").read_bytes() == before
 
 
-@pytest.mark.parametrize("times", [[1], [{"table": "a", "player": "b"}], [{"player": "b", "seconds": 1}]])
+@pytest.mark.parametrize("times", [[1], [{"matchup": "a", "player": "b"}], [{"player": "b", "seconds": 1}]])
 def test_damaged_times_are_explained(times: Any, finished: Path, tmp_path: Path) -> None:
     shutil.copytree(finished, tmp_path / "run")
-    shutil.rmtree(tmp_path / "run" / "chunks")
+    shutil.rmtree(tmp_path / "run" / "work_units")
     (tmp_path / "run" / "times.json").write_text(json.dumps(times))
     with pytest.raises(ArenaError, match=r"times\.json"):
         RunFolder.open(tmp_path / "run").times()
@@ -272,7 +272,7 @@ def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(
     monkeypatch.chdir(tmp_path)
     source = "from helsinki_env.agents.random import RandomPlayer\nclass Mine(RandomPlayer):\n    name = 'mine'\n"
     wrong = "    def act(self, *seen):\n        raise SystemExit(0)\n"
-    plan = plan_from_dict({"tables": [{"name": "duel", "players": ["mended_later:Mine", "random"], "games": 12}]})
+    plan = plan_from_dict({"matchups": [{"name": "duel", "players": ["mended_later:Mine", "random"], "games": 12}]})
     Path("mended_later.py").write_text(source + wrong)
     with pytest.raises(ArenaError, match=r"does not decide: SystemExit: 0 \(.*mended_later.py, line 5\)"):
         run_arena(plan, tmp_path / "run", processes=1)
@@ -295,10 +295,10 @@ def test_any_number_of_processes_writes_the_same_bytes(plan: Plan, finished: Pat
 
 def damage_all(folder: Path) -> set[str]:
     """Break chunks in every way there is, one each; return which."""
-    chunks = sorted((folder / "chunks").glob("*.games"))
+    chunks = sorted((folder / "work_units").glob("*.games"))
     first = chunks[0]
     first.write_bytes(first.read_bytes()[:-100])
-    (folder / "chunks" / f".{first.name}.helsinki-env-0.tmp").write_bytes(b"half")
+    (folder / "work_units" / f".{first.name}.helsinki-env-0.tmp").write_bytes(b"half")
     (folder / ".games.parquet.helsinki-env-3.tmp").write_bytes(b"half")
     (folder / "games.parquet").unlink()
     last = chunks[-1]
@@ -354,11 +354,12 @@ def copy_without_chunks(run: Path, folder: Path) -> Path:
 def test_a_run_is_not_read_with_other_components(tmp_path: Path) -> None:
     mine = tmp_path / "mine.yaml"
     shutil.copy(configs_folder() / "components" / "default.yaml", mine)
-    plan = plan_from_dict({"tables": [{"name": "mine", "players": ["random"], "game": {"components": str(mine)}}]})
+    plan = plan_from_dict({"matchups": [{"name": "mine", "players": ["random"], "game": {"components": str(mine)}}]})
     with RunFolder.create(tmp_path / "run", plan):
         pass
     shutil.copy(configs_folder() / "components" / "alternative.yaml", mine)
-    with pytest.raises(ArenaError, match=r"run\.json: tables\[0\]\.config_digest: found .*restore the component file"):
+    changed = r"run\.json: matchups\[0\]\.config_digest: found .*restore the component file"
+    with pytest.raises(ArenaError, match=changed):
         load_run(tmp_path / "run")
 
 
@@ -375,11 +376,11 @@ def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
 
     path = saved(tmp_path / "mine.safetensors", opinionated())
     lineups = [["random", f"net:{path}"], ["random", f"forced:any_side:net:{path}"]]
-    plan = plan_from_dict({"tables": [{"lineups": lineups, "games": 2}]})
+    plan = plan_from_dict({"matchups": [{"lineups": lineups, "games": 2}]})
     with RunFolder.create(tmp_path / "run", plan) as folder:
         networks = folder.networks
         chunk = folder.missing()[0]
-        folder.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
+        folder.save(chunk, play_work_unit(plan.matchups[chunk.matchup], plan.seed, chunk))
     assert set(networks) == {f"net:{path}", f"forced:any_side:net:{path}"}
     saved(path, opinionated(seed=1))
     with pytest.raises(ArenaError, match=rf"expected {networks[f'net:{path}']} .*restore the files"):
@@ -395,7 +396,7 @@ def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
 def test_networks_of_both_games_are_saved() -> None:
     plan = plan_from_dict(
         {
-            "tables": [
+            "matchups": [
                 {"name": game, "players": ["net", "random"], "game": {"game": game}, "games": 2}
                 for game in ("helsinki", "copenhagen")
             ]
@@ -423,14 +424,14 @@ def test_workers_end_only_their_own_processes_and_compute_with_one_thread() -> N
 def test_another_run_is_refused(plan: Plan, finished: Path, tmp_path: Path) -> None:
     changes: list[tuple[dict[str, Any], str]] = [
         ({"seed": 4}, "seed: found 4, expected 3 as for the earlier results; use the same settings, or"),
-        ({"chunk": 7}, "chunk_games: found 7, expected 6"),
-        ({"tables": TABLES["tables"][:1]}, "tables: found ["),  # type: ignore[index]
+        ({"unit_games": 7}, "unit_games: found 7, expected 6"),
+        ({"matchups": TABLES["matchups"][:1]}, "matchups: found ["),  # type: ignore[index]
     ]
     for change, message in changes:
         with pytest.raises(ArenaError, match=re.escape(message)):
             run_arena(plan_from_dict({**TABLES, **change}), finished)
-    (tmp_path / "chunks").mkdir()
-    with pytest.raises(ArenaError, match=r"found chunks but no run\.json"):
+    (tmp_path / "work_units").mkdir()
+    with pytest.raises(ArenaError, match=r"found work_units but no run\.json"):
         run_arena(plan, tmp_path)
 
 
@@ -490,7 +491,7 @@ def flipped(values: list[Any]) -> list[Any]:
         (None, lambda parts: [*parts, parts[0]], "found 11 row groups"),
         (None, lambda parts: [parts[1], parts[0], *parts[2:]], r"00-00000-00000 .*: game 0: block: found 2, exp"),
         (None, lambda parts: [parts[0][:3], *parts[1:]], r"00-00000-00000 .*: found 3 games"),
-        ("table", lambda _: "two", "game 0: table: found 'two'"),
+        ("matchup", lambda _: "two", "game 0: matchup: found 'two'"),
         ("seed", lambda seed: seed + 1, r"game 0: seed: found \d+"),
         ("config_digest", lambda _: "0" * 16, "game 0: config_digest: found '0000000000000000', expected"),
         ("players", flipped, r"game 0: players: found \['greedy', 'random', 'random'\]"),
@@ -562,7 +563,7 @@ def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     (folder / "games.parquet").unlink()
-    path = folder / "chunks" / "01-00000-00000.games"
+    path = folder / "work_units" / "01-00000-00000.games"
     whole = path.read_bytes()
     played = decode_results(whole, 6 if JIT else 2, 2)
     even, swapped = np.zeros_like(played.scores), np.sort(played.places, axis=1)  # ties go to the later seat
@@ -594,7 +595,7 @@ def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -
     assert content(folder) == content(finished)
 
 
-@pytest.mark.parametrize("column", ["table", "config_digest", "players"])
+@pytest.mark.parametrize("column", ["matchup", "config_digest", "players"])
 def test_text_that_is_no_text_in_a_joined_file(column: str, finished: Path, tmp_path: Path) -> None:
     """PyArrow checks the encoding of text only when it is read."""
     folder = copy_without_chunks(finished, tmp_path / "run")
@@ -612,14 +613,14 @@ def test_text_that_is_no_text_in_a_joined_file(column: str, finished: Path, tmp_
     edit(folder / "digests.json", **{"games.parquet": digest})
     with pytest.raises(ArenaError, match=rf"games\.parquet: work unit .*: {column}: found text that is not UTF-8"):
         load_run(folder)
-    if column != "table":  # which is not needed
+    if column != "matchup":  # which is not needed
         with pytest.raises(ArenaError, match="games: cannot be read as Parquet: 'utf-8' codec"):
             ParquetGameReader(path.read_bytes()).records(0, 10)
 
 
 def small_run(game: TestedGame, folder: Path) -> None:
     """Play a run of two games."""
-    play_here(plan_from_dict({"tables": [{"players": ["random"], "games": 2, "game": {"game": game.name}}]}), folder)
+    play_here(plan_from_dict({"matchups": [{"players": ["random"], "games": 2, "game": {"game": game.name}}]}), folder)
 
 
 @EACH_GAME
@@ -635,7 +636,7 @@ def test_any_value_of_a_joined_file_may_be_another_one(game: TestedGame, tmp_pat
             others += ["", "x"] if isinstance(value, str) else [-1, 99, 127] if column != "seed" else [value ^ 1]
         for other in others:
             folder = tmp_path / f"run {len(messages)}"
-            shutil.copytree(tmp_path / "whole", folder, ignore=shutil.ignore_patterns("chunks"))
+            shutil.copytree(tmp_path / "whole", folder, ignore=shutil.ignore_patterns("work_units"))
             rewrite(folder, column, partial(lambda other, _: other, other))
             try:
                 load_run(folder)
@@ -652,7 +653,7 @@ def test_any_value_of_a_joined_file_may_be_another_one(game: TestedGame, tmp_pat
 def test_any_byte_of_a_chunk_may_be_another_one(game: TestedGame, tmp_path: Path) -> None:
     small_run(game, tmp_path)
     (tmp_path / "games.parquet").unlink()
-    (path,) = (tmp_path / "chunks").glob("*.games")
+    (path,) = (tmp_path / "work_units").glob("*.games")
     whole = path.read_bytes()
     for at in [*range(0, 36, 5), *range(36, len(whole), len(whole) // 9)]:
         for value in (0, 0x7F, 0x80, 0xFF):
@@ -665,12 +666,12 @@ def test_any_byte_of_a_chunk_may_be_another_one(game: TestedGame, tmp_path: Path
 def test_files_beyond_all_measure_count_as_not_played(plan: Plan, finished: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
-    large, noted = sorted((folder / "chunks").glob("*.games"))[:2]
+    large, noted = sorted((folder / "work_units").glob("*.games"))[:2]
     os.truncate(large, 2**34)  # it takes no room
     edit(noted.with_suffix(".json"), times=[{"player": 99, "seconds": 1.0, "decisions": 1}])
     run = RunFolder.open(folder)
     assert [chunk.name for chunk in run.missing()] == [large.stem, noted.stem]
-    assert {entry["table"] for entry in run.times()} == {"three", "two"}
+    assert {entry["matchup"] for entry in run.times()} == {"three", "two"}
     run_arena(plan, folder, processes=1)
     assert content(folder) == content(finished)
 
@@ -690,9 +691,9 @@ def _of_another_plan(games: Path) -> None:
 def _of_fewer_blocks(games: Path) -> None:
     """Put the unit there that a run with fewer games would have."""
     plan = Plan.from_dict(json.loads((games.parent.parent / "run.json").read_text()))
-    files, whole = WorkUnitFiles(games.parent, plan), plan.chunks[0]
+    files, whole = WorkUnitFiles(games.parent, plan), plan.work_units[0]
     chunk = replace(whole, end=whole.end - 1)
-    played = play_work_unit(plan.tables[0], plan.seed, chunk)
+    played = play_work_unit(plan.matchups[0], plan.seed, chunk)
     files.write(chunk, played.played, played.times)
 
 
@@ -703,9 +704,9 @@ def test_a_work_unit_that_is_lost_while_others_are_played_is_not_left_out(
 ) -> None:
     """Nothing is written without all games of the plan; the same command plays those that are missing."""
     folder = tmp_path / "run"
-    shutil.copytree(finished / "chunks", folder / "chunks")
+    shutil.copytree(finished / "work_units", folder / "work_units")
     shutil.copy(finished / "run.json", folder)
-    first, *_, last = sorted((folder / "chunks").glob("*.games"))
+    first, *_, last = sorted((folder / "work_units").glob("*.games"))
     last.unlink()
     message = rf"{first.name}: found (no valid|only some) games of work unit .*, expected all; run"
     with pytest.raises(ArenaError, match=message):
@@ -730,9 +731,9 @@ def test_a_run_is_played_and_read_without_parquet(
         run_arena(plan, tmp_path / "never", processes=1)
     assert not (tmp_path / "never").exists(), "known before anything is played"
     folder = tmp_path / "run"
-    shutil.copytree(finished / "chunks", folder / "chunks")
+    shutil.copytree(finished / "work_units", folder / "work_units")
     shutil.copy(finished / "run.json", folder)
-    next((folder / "chunks").glob("*.games")).unlink()
+    next((folder / "work_units").glob("*.games")).unlink()
     run_arena(plan, folder, processes=1, form="jsonl")
     assert list(read_records(folder / "games.jsonl")) == list(load_records(folder)) == played
     for table, expected in zip(load_run(folder), tables, strict=True):
@@ -743,11 +744,11 @@ def test_a_run_is_played_and_read_without_parquet(
 def test_links_in_the_folder_of_a_run_lead_to_no_other_file(plan: Plan, finished: Path, tmp_path: Path) -> None:
     """In a foreign folder, a run replaces links and leaves their targets unchanged."""
     folder, mine = tmp_path / "run", tmp_path / "mine"
-    shutil.copytree(finished / "chunks", folder / "chunks")
+    shutil.copytree(finished / "work_units", folder / "work_units")
     shutil.copy(finished / "run.json", folder)
     mine.mkdir()
     written = ["games.parquet", "games.jsonl", "digests.json", "times.json"]
-    chunk = sorted((folder / "chunks").glob("*.games"))[0].relative_to(folder)
+    chunk = sorted((folder / "work_units").glob("*.games"))[0].relative_to(folder)
     for name in [*written, str(chunk), str(chunk.with_suffix(".json"))]:
         path = folder / name
         path.unlink(missing_ok=True)
@@ -758,8 +759,8 @@ def test_links_in_the_folder_of_a_run_lead_to_no_other_file(plan: Plan, finished
     assert {path.read_text() for path in mine.iterdir()} == {"mine"}
     assert not [path for path in folder.rglob("*") if path.is_symlink()]
     assert (folder / "games.parquet").read_bytes() == (finished / "games.parquet").read_bytes()
-    shutil.rmtree(folder / "chunks")
-    (folder / "chunks").symlink_to(mine)
+    shutil.rmtree(folder / "work_units")
+    (folder / "work_units").symlink_to(mine)
     before = sorted(mine.iterdir())
     with pytest.raises(OSError, match="it is a symbolic link, expected a folder inside its run"):
         run_arena(plan, folder, processes=1)
@@ -768,7 +769,7 @@ def test_links_in_the_folder_of_a_run_lead_to_no_other_file(plan: Plan, finished
     away.symlink_to(tmp_path / "far")
     (tmp_path / "far").mkdir()
     shutil.copy(finished / "run.json", away)
-    shutil.copytree(finished / "chunks", away / "chunks")
+    shutil.copytree(finished / "work_units", away / "work_units")
     assert run_arena(plan, away, processes=1).read_bytes() == (finished / "games.parquet").read_bytes()
     assert away.is_symlink()
 
@@ -778,8 +779,8 @@ def test_links_in_the_folder_of_a_run_lead_to_no_other_file(plan: Plan, finished
 
 def shorter(games: dict[str, int]) -> Plan:
     """Return the plan with fewer games at some tables."""
-    tables = [{**table, "games": games.get(table["name"], table["games"])} for table in TABLES["tables"]]  # type: ignore[attr-defined]
-    return plan_from_dict({**TABLES, "tables": tables})
+    tables = [{**table, "games": games.get(table["name"], table["games"])} for table in TABLES["matchups"]]  # type: ignore[attr-defined]
+    return plan_from_dict({**TABLES, "matchups": tables})
 
 
 @pytest.mark.parametrize("chunks", [True, False], ids=["going on", "from the file with all games"])
@@ -798,11 +799,11 @@ def test_more_games_than_before_go_on_to_the_same_bytes(
         assert sum(map(len, load_run(folder))) == before.games == plan.games - plan.games_of(run.missing())
     assert play_here(plan, folder) == plan.games - before.games
     assert content(folder) == content(finished)
-    decisions = {(entry["table"], entry["player"]): entry["decisions"] for entry in RunFolder.open(folder).times()}
+    decisions = {(entry["matchup"], entry["player"]): entry["decisions"] for entry in RunFolder.open(folder).times()}
     times = RunFolder.open(finished).times()
-    assert decisions == {(entry["table"], entry["player"]): entry["decisions"] for entry in times}
-    for chunk in plan.chunks:
-        players = [time.player for time in run._chunks.times(chunk)]
+    assert decisions == {(entry["matchup"], entry["player"]): entry["decisions"] for entry in times}
+    for chunk in plan.work_units:
+        players = [time.player for time in run._units.times(chunk)]
         assert len(players) == len(set(players))
 
 
@@ -823,7 +824,7 @@ COMMAND = [sys.executable, "-m", "helsinki_env.cli.main", "arena", "--processes"
 def start(config: Path, folder: Path, chunks: int | None = None) -> subprocess.Popen[str]:
     """Start a run that pauses after `chunks` work units; with None it does not pause."""
     scratch = config.parent / "players"
-    known = environment(scratch, None if chunks is None else folder / "chunks", chunks or 0)
+    known = environment(scratch, None if chunks is None else folder / "work_units", chunks or 0)
     return subprocess.Popen(
         [*COMMAND, str(config), "--out", str(folder)], env=known, start_new_session=True, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -832,7 +833,7 @@ def start(config: Path, folder: Path, chunks: int | None = None) -> subprocess.P
 
 def stop_at(process: subprocess.Popen[str], folder: Path, chunks: int, send: Any, number: int) -> str:
     """Send a signal to a paused run and return its error output."""
-    while len(list((folder / "chunks").glob("*.games"))) < chunks:
+    while len(list((folder / "work_units").glob("*.games"))) < chunks:
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
     send(process.pid, number)
@@ -846,7 +847,7 @@ def stop_at(process: subprocess.Popen[str], folder: Path, chunks: int, send: Any
 def test_killed_runs_go_on_to_the_same_bytes(game: str, tmp_path: Path) -> None:
     config = tmp_path / "long.yaml"
     table = {"seats": 3, "players": ["pausing", "random"], "games": 300, "game": {"game": game}}
-    config.write_text(json.dumps({**TABLES, "tables": [table]}))
+    config.write_text(json.dumps({**TABLES, "matchups": [table]}))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     with start(config, whole) as process:
         _, errors = process.communicate()
@@ -917,7 +918,7 @@ def check_that_processes_wait(tmp_path: Path) -> None:
 
     def played(name: str, processes: int = 1, players: tuple[str, str] = ("random", "greedy"), seed: int = 1) -> bytes:
         table = {"name": "duel", "players": list(players), "games": 12}
-        plan = plan_from_dict({"tables": [table], "chunk": 4, "seed": seed})
+        plan = plan_from_dict({"matchups": [table], "unit_games": 4, "seed": seed})
         return run_arena(plan, tmp_path / name, processes=processes).read_bytes()
 
     def there() -> set[int | None]:
@@ -969,11 +970,11 @@ def test_what_goes_wrong_in_a_worker_is_reported_with_its_chunk(tmp_path: Path) 
         r"player odd:fails: does not decide: RuntimeError: out of ideas \(.*odd_player.py, line \d+\)"
     )
     with pytest.raises(ArenaError, match=message):
-        run_arena(plan_from_dict({"tables": [table], "chunk": 20}), tmp_path / "run", processes=1)
+        run_arena(plan_from_dict({"matchups": [table], "unit_games": 20}), tmp_path / "run", processes=1)
     assert 0 < sum(map(len, load_run(tmp_path / "run"))) < 600
     table["players"] = ["odd:dies", "random"]
     with pytest.raises(ArenaError, match=r"a worker process ended with the exit status \d+\. Finished .*to resume"):
-        run_arena(plan_from_dict({"tables": [table], "chunk": 20}), tmp_path / "other", processes=1)
+        run_arena(plan_from_dict({"matchups": [table], "unit_games": 20}), tmp_path / "other", processes=1)
 
 
 @pytest.mark.usefixtures("_odd_player")
@@ -986,7 +987,7 @@ def test_names_stay_names_in_terminals(
     shown = capsys.readouterr().out
     assert player in shown
     assert f"Wrote {folder}.jsonl; see" in shown
-    plan = {"tables": [{"name": table, "players": [player, "random"], "games": 12}]}
+    plan = {"matchups": [{"name": table, "players": [player, "random"], "games": 12}]}
     (tmp_path / "plan.yaml").write_text(json.dumps(plan))
     words = ["arena", str(tmp_path / "plan.yaml"), "--out", str(folder), "--processes", "1"]
     assert main(words) == 0
@@ -1001,7 +1002,7 @@ def test_names_stay_names_in_terminals(
 
 def test_players_are_made_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"player 'gredy'.*did you mean 'greedy'"):
-        run_arena(plan_from_dict({"tables": [{"players": ["gredy"]}]}), tmp_path / "run")
+        run_arena(plan_from_dict({"matchups": [{"players": ["gredy"]}]}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -1010,8 +1011,8 @@ def test_players_are_made_before_anything_is_written(tmp_path: Path) -> None:
 
 def test_the_example_is_what_it_says() -> None:
     plan = plan_from_yaml("example")
-    two, chosen, boards = plan.tables
-    assert [table.name for table in plan.tables] == ["two players", "chosen line-ups", "random boards"]
+    two, chosen, boards = plan.matchups
+    assert [table.name for table in plan.matchups] == ["two players", "chosen line-ups", "random boards"]
     assert (boards.boards, boards.blocks) == (RandomBoards((0, 5), (0, 3)), 20)
     assert (two.config, two.players, two.lineups, two.blocks) == (
         HelsinkiConfig(),
@@ -1021,7 +1022,7 @@ def test_the_example_is_what_it_says() -> None:
     )
     assert chosen.config == HelsinkiConfig(num_players=3, dry_roads=True)
     assert (chosen.players, chosen.lineups, chosen.blocks) == (("random", "greedy"), ((0, 0, 1), (0, 1, 1)), 20)
-    assert (plan.seed, plan.chunk_games, plan.games) == (0, 60, 360)
+    assert (plan.seed, plan.unit_games, plan.games) == (0, 60, 360)
     assert plan_from_yaml("example", {"seed": 5}).seed == 5
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
 
@@ -1031,7 +1032,7 @@ def test_every_block_has_a_deal_and_a_random_board_of_its_own(tmp_path: Path) ->
     boards = {"covered": [1, 3], "denied": [0, 2]}
     table = {"lineups": [["random"] * 3, ["random", "random", "greedy"]], "games": 120, "boards": boards}
     for seed in (5, 6):
-        plan = plan_from_dict({"seed": seed, "tables": [table]})
+        plan = plan_from_dict({"seed": seed, "matchups": [table]})
         assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
         run_arena(plan, tmp_path / str(seed), processes=1)
     played, other = (load_run(tmp_path / seed)[0] for seed in ("5", "6"))
@@ -1054,7 +1055,7 @@ def test_every_block_has_a_deal_and_a_random_board_of_its_own(tmp_path: Path) ->
 def test_what_is_denied_by_design_moves_with_its_place_and_stands_in_the_records(tmp_path: Path) -> None:
     table = {"seats": 3, "players": ["random"], "games": 30, "screening": {"copies": 2, "loose": 0.3, "sizes": [0, 10]}}
     cover = {"name": "cover", "seats": 2, "players": ["random"], "games": 4, "cover": {"size": 5}}
-    plan = plan_from_dict({"tables": [table, cover]})
+    plan = plan_from_dict({"matchups": [table, cover]})
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
     run_arena(plan, tmp_path / "run", processes=1)
     screened, covered = load_run(tmp_path / "run")
@@ -1075,7 +1076,7 @@ def test_what_is_denied_by_design_moves_with_its_place_and_stands_in_the_records
 def test_what_a_configuration_bars_is_barred_in_every_game(tmp_path: Path) -> None:
     game = {"covered": ["two_points"], "denied": [["move_back"], []]}
     table = {"players": ["random", "greedy"], "games": 4, "game": game}
-    run_arena(plan_from_dict({"tables": [table]}), tmp_path / "run", processes=1)
+    run_arena(plan_from_dict({"matchups": [table]}), tmp_path / "run", processes=1)
     played = load_run(tmp_path / "run")[0]
     assert set(played.covered.tolist()) == {1 << BOARD_ACTIONS.index("two_points")}
     assert {tuple(row) for row in played.denied.tolist()} == {(1 << BOARD_ACTIONS.index("move_back"), 0)}
@@ -1093,19 +1094,19 @@ def test_what_a_configuration_bars_is_barred_in_every_game(tmp_path: Path) -> No
 )
 def test_a_design_does_not_silently_replace_what_the_game_bars(game: Any, design: dict[str, Any], message: str) -> None:
     table = {"players": ["random", "greedy"], "games": 84, "game": game, **design}
-    with pytest.raises(ArenaError, match=rf"tables\[0\]\.game: found .*, expected {message}"):
-        plan_from_dict({"tables": [table]})
+    with pytest.raises(ArenaError, match=rf"matchups\[0\]\.game: found .*, expected {message}"):
+        plan_from_dict({"matchups": [table]})
 
 
 def test_covered_actions_stay_covered_where_others_are_denied() -> None:
     table = {"players": ["random"], "games": 84, "game": {"covered": ["two_points"]}, "screening": {"copies": 1}}
-    assert plan_from_dict({"tables": [table]}).tables[0].config.covered == (BOARD_ACTIONS.index("two_points"),)
+    assert plan_from_dict({"matchups": [table]}).matchups[0].config.covered == (BOARD_ACTIONS.index("two_points"),)
 
 
 def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
-    table = plan_from_dict({"tables": [{"lineups": [["a", "b", "c"]], "games": 4}]}).tables[0]
-    assert (table.seats, table.blocks, table.name) == (3, 2, "table 1")
-    two = plan_from_dict({"tables": [{"players": ["a"], "game": "three_players", "seats": 2}]}).tables[0]
+    table = plan_from_dict({"matchups": [{"lineups": [["a", "b", "c"]], "games": 4}]}).matchups[0]
+    assert (table.seats, table.blocks, table.name) == (3, 2, "matchup 1")
+    two = plan_from_dict({"matchups": [{"players": ["a"], "game": "three_players", "seats": 2}]}).matchups[0]
     assert (two.seats, two.lineups) == (2, ((0, 0),))
 
 
@@ -1113,45 +1114,45 @@ def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
     ("data", "message"),
     [
         ([], "found []"),
-        ({}, "tables: found nothing"),
-        ({"tables": []}, "tables: found []"),
+        ({}, "matchups: found nothing"),
+        ({"matchups": []}, "matchups: found []"),
         ({"sed": 1}, "sed: no such key (found 1)"),
         ({"seed": -1}, "seed: found -1"),
         ({"seed": True}, "seed: found True"),
         ({"seed": 1.0}, "seed: found 1.0"),
-        ({"tables": [{"players": ["a"], "seats": 2.0}]}, "tables[0].seats: found 2.0"),
-        ({"tables": [{"players": ["a"], "games": 20.0}]}, "tables[0].games: found 20.0"),
-        ({"chunk": 0}, "chunk: found 0"),
-        ({"tables": [3]}, "tables[0]: found 3"),
-        ({"tables": [{"player": []}]}, "tables[0].player: no such key (found [])"),
-        ({"tables": [{"name": 3}]}, "tables[0].name: found 3"),
-        ({"tables": [{"games": 3}]}, "tables[0]: found ['games']"),
-        ({"tables": [{"players": ["a"], "lineups": []}]}, "expected either players or lineups"),
-        ({"tables": [{"players": "a,b"}]}, "tables[0].players: found 'a,b'"),
-        ({"tables": [{"players": ["a", ""]}]}, "tables[0].players[1]: found ''"),
-        ({"tables": [{"players": ["a", "a"]}]}, "tables[0].players: found ['a', 'a']"),
-        ({"tables": [{"players": ["a"], "games": 0}]}, "tables[0].games: found 0"),
-        ({"tables": [{"players": ["a"], "seats": 5}]}, "tables[0].seats: found 5"),
-        ({"tables": [{"players": ["a"], "game": "none"}]}, "tables[0].game: game: found 'none'"),
-        ({"tables": [{"players": ["a"], "game": {"seats": 3}}]}, "tables[0].game.seats: no such key (found 3)"),
-        ({"tables": [{"players": ["a"], "game": 3}]}, "tables[0].game: found 3"),
-        ({"tables": [{"players": ["a"], "game": {"num_players": 3, "denied": [[1], [], []]}, "seats": 2}]},
-         "tables[0].seats: found 2, expected 3, because the game denies actions"),
-        ({"tables": [{"lineups": "ab"}]}, "tables[0].lineups: found 'ab'"),
-        ({"tables": [{"lineups": [["a"]]}]}, "tables[0].lineups[0]: found ['a']"),
-        ({"tables": [{"lineups": [["a", "b"], ["a"] * 3]}]}, "tables[0].lineups[1]: found ['a', 'a', 'a']"),
-        ({"tables": [{"lineups": [["a", "b"], ["b", "a"]]}]}, "tables[0].lineups[1]: found ['b', 'a']"),
-        ({"tables": [{"players": ["a"], "boards": {"count": 2}}]}, "tables[0].boards.count: no such key (found 2)"),
-        ({"tables": [{"players": ["a"], "boards": {"covered": [4, 3]}}]}, "boards.covered: found [4, 3]"),
-        ({"tables": [{"players": ["a"], "boards": {"covered": [0, 16]}}]}, "boards.covered[1]: found 16, expected"),
-        ({"tables": [{"players": ["a"], "boards": {"covered": [0, 1.5]}}]}, "boards.covered[1]: found 1.5"),
-        ({"tables": [{"players": ["a"], "boards": {"denied": 16}}]}, "boards.denied: found 16"),
-        ({"tables": [{"players": ["a"], "boards": {}, "cover": {}}]}, "found ['boards', 'cover']"),
+        ({"matchups": [{"players": ["a"], "seats": 2.0}]}, "matchups[0].seats: found 2.0"),
+        ({"matchups": [{"players": ["a"], "games": 20.0}]}, "matchups[0].games: found 20.0"),
+        ({"unit_games": 0}, "unit_games: found 0"),
+        ({"matchups": [3]}, "matchups[0]: found 3"),
+        ({"matchups": [{"player": []}]}, "matchups[0].player: no such key (found [])"),
+        ({"matchups": [{"name": 3}]}, "matchups[0].name: found 3"),
+        ({"matchups": [{"games": 3}]}, "matchups[0]: found ['games']"),
+        ({"matchups": [{"players": ["a"], "lineups": []}]}, "expected either players or lineups"),
+        ({"matchups": [{"players": "a,b"}]}, "matchups[0].players: found 'a,b'"),
+        ({"matchups": [{"players": ["a", ""]}]}, "matchups[0].players[1]: found ''"),
+        ({"matchups": [{"players": ["a", "a"]}]}, "matchups[0].players: found ['a', 'a']"),
+        ({"matchups": [{"players": ["a"], "games": 0}]}, "matchups[0].games: found 0"),
+        ({"matchups": [{"players": ["a"], "seats": 5}]}, "matchups[0].seats: found 5"),
+        ({"matchups": [{"players": ["a"], "game": "none"}]}, "matchups[0].game: game: found 'none'"),
+        ({"matchups": [{"players": ["a"], "game": {"seats": 3}}]}, "matchups[0].game.seats: no such key (found 3)"),
+        ({"matchups": [{"players": ["a"], "game": 3}]}, "matchups[0].game: found 3"),
+        ({"matchups": [{"players": ["a"], "game": {"num_players": 3, "denied": [[1], [], []]}, "seats": 2}]},
+         "matchups[0].seats: found 2, expected 3, because the game denies actions"),
+        ({"matchups": [{"lineups": "ab"}]}, "matchups[0].lineups: found 'ab'"),
+        ({"matchups": [{"lineups": [["a"]]}]}, "matchups[0].lineups[0]: found ['a']"),
+        ({"matchups": [{"lineups": [["a", "b"], ["a"] * 3]}]}, "matchups[0].lineups[1]: found ['a', 'a', 'a']"),
+        ({"matchups": [{"lineups": [["a", "b"], ["b", "a"]]}]}, "matchups[0].lineups[1]: found ['b', 'a']"),
+        ({"matchups": [{"players": ["a"], "boards": {"count": 2}}]}, "matchups[0].boards.count: no such key (found 2)"),
+        ({"matchups": [{"players": ["a"], "boards": {"covered": [4, 3]}}]}, "boards.covered: found [4, 3]"),
+        ({"matchups": [{"players": ["a"], "boards": {"covered": [0, 16]}}]}, "boards.covered[1]: found 16, expected"),
+        ({"matchups": [{"players": ["a"], "boards": {"covered": [0, 1.5]}}]}, "boards.covered[1]: found 1.5"),
+        ({"matchups": [{"players": ["a"], "boards": {"denied": 16}}]}, "boards.denied: found 16"),
+        ({"matchups": [{"players": ["a"], "boards": {}, "cover": {}}]}, "found ['boards', 'cover']"),
         (
-            {"tables": [{"players": ["a"], "screening": {}, "handicap": {"denied": [[], []]}}]},
+            {"matchups": [{"players": ["a"], "screening": {}, "handicap": {"denied": [[], []]}}]},
             "['screening', 'handicap']",
         ),
-        ({"tables": [{"name": "x", "players": ["a"]}] * 2}, "tables[1].name: found 'x'"),
+        ({"matchups": [{"name": "x", "players": ["a"]}] * 2}, "matchups[1].name: found 'x'"),
     ],
 )  # fmt: skip
 def test_what_is_written_wrongly(data: object, message: str, tmp_path: Path) -> None:
@@ -1207,7 +1208,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     [
         (["example", "--games", "3", "--dry-roads"], "--games, --dry-roads: found with the file example"),
         (["exampel"], "CONFIG: found 'exampel', expected the path of a .yaml file"),
-        (["--players", "random,random"], "tables[0].players: found ['random', 'random']"),
+        (["--players", "random,random"], "matchups[0].players: found ['random', 'random']"),
         (["--num-players", "5"], "--num-players: found 5"),
         (["--games", "0"], "games: found 0"),
         (["--processes", "0"], "--processes: found 0"),
@@ -1231,11 +1232,11 @@ from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.arena.run import play_in_processes
 
 def play():
-    plan = plan_from_dict({"tables": [{"players": ["random", "greedy"], "games": 4}]})
+    plan = plan_from_dict({"matchups": [{"players": ["random", "greedy"], "games": 4}]})
     if "run" in sys.argv[1]:
         run_arena(plan, sys.argv[2], form="jsonl", processes=2)
     if "in_processes" in sys.argv[1]:
-        list(play_in_processes(plan, plan.chunks, 1))
+        list(play_in_processes(plan, plan.work_units, 1))
     print("played")
 
 """

@@ -57,7 +57,7 @@ def wait_until(condition: Callable[[], object]) -> None:
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     table = {"seats": 3, "players": ["random", "greedy"], "games": 1500}
-    return plan_from_dict({"tables": [table], "chunk": 150})
+    return plan_from_dict({"matchups": [table], "unit_games": 150})
 
 
 @pytest.fixture(scope="module")
@@ -99,10 +99,10 @@ def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
 def test_without_an_address_nobody_elses_cluster_is_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ray by itself joins the one that the environment names, or the latest that was started on the machine."""
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
-    plan = plan_from_dict({"tables": [{"players": ["random"], "games": 2}]})
+    plan = plan_from_dict({"matchups": [{"players": ["random"], "games": 2}]})
     assert not cluster._import_ray(None).is_initialized()
-    [(chunk, games)] = play_on_ray(plan, plan.chunks, processes=1)
-    assert chunk == plan.chunks[0]
+    [(chunk, games)] = play_on_ray(plan, plan.work_units, processes=1)
+    assert chunk == plan.work_units[0]
     assert len(games.played.scores) == 2
 
 
@@ -122,25 +122,25 @@ def test_on_a_cluster_that_is_there_ray_plays_again_what_was_killed(plan: Plan, 
 
 @pytest.mark.usefixtures("_connected")
 def test_a_player_that_goes_wrong_is_reported_with_its_chunk() -> None:
-    plan = plan_from_dict({"tables": [{"players": ["nobody"], "games": 2}]})
+    plan = plan_from_dict({"matchups": [{"players": ["nobody"], "games": 2}]})
     with pytest.raises(
         ArenaError, match=r"work unit 00-00000-00000 .*PlayerError: player 'nobody': found an unknown name"
     ):
-        list(play_on_ray(plan, plan.chunks, processes=1))
+        list(play_on_ray(plan, plan.work_units, processes=1))
 
 
 @pytest.mark.usefixtures("_connected")
 def test_an_interrupted_tournament_ends_its_tasks() -> None:
     slow = {"players": ["mc:5000"], "games": 400, "name": "slow"}
-    plan = plan_from_dict({"tables": [{"players": ["random"], "games": 2}, slow], "chunk": 100})
-    games = play_on_ray(plan, plan.chunks)
-    assert next(games)[0] == plan.chunks[0]
+    plan = plan_from_dict({"matchups": [{"players": ["random"], "games": 2}, slow], "unit_games": 100})
+    games = play_on_ray(plan, plan.work_units)
+    assert next(games)[0] == plan.work_units[0]
     wait_until(own_workers)
     games.close()
     wait_until(lambda: not own_workers())
 
 
 def test_no_cluster_at_the_address() -> None:
-    plan = plan_from_dict({"tables": [{"players": ["random"], "games": 2}]})
+    plan = plan_from_dict({"matchups": [{"players": ["random"], "games": 2}]})
     with pytest.raises(ArenaError, match=r"--ray: found no cluster at 127\.0\.0\.1:1: "):
-        list(play_on_ray(plan, plan.chunks, "127.0.0.1:1"))
+        list(play_on_ray(plan, plan.work_units, "127.0.0.1:1"))

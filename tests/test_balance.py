@@ -81,7 +81,7 @@ def played(folder: Path, parts: tuple[str, ...] = STUDY_PARTS, **changes: Any) -
 
 def test_a_report_on_nothing_says_how_to_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     StudyConfig.from_dict(TINY).open(tmp_path)
-    (tmp_path / "qualification" / "chunks").mkdir(parents=True)  # the state that an immediately stopped run leaves
+    (tmp_path / "qualification" / "work_units").mkdir(parents=True)  # the state that an immediately stopped run leaves
     (tmp_path / "qualification" / "run.json").write_text("{}")
     assert main(["balance", "report", str(tmp_path)]) == 2
     shown = capsys.readouterr().err
@@ -179,7 +179,7 @@ def test_one_word_for_what_is_undecided() -> None:
 def test_the_effect_of_a_planted_handicap_is_found(tmp_path: Path) -> None:
     """Each of three seats lacks an action by the flip of a coin: the truth is a difference of means."""
     plan = plan_from_yaml("planted")
-    plan = replace(plan, tables=tuple(replace(table, blocks=table.blocks // 20) for table in plan.tables))
+    plan = replace(plan, matchups=tuple(replace(table, blocks=table.blocks // 20) for table in plan.matchups))
     run_arena(plan, tmp_path)
     tables = load_run(tmp_path)
     lacks = np.concatenate(
@@ -317,7 +317,7 @@ def test_the_same_games_give_the_same_bytes_however_they_came_about(
     partial = study_results(config, tmp_path)
     assert partial["screening"] == data["screening"]
     assert partial["qualification"] == []
-    (tmp_path / "screening" / "chunks" / SECOND_CHUNK).unlink()  # as if it had been stopped there
+    (tmp_path / "screening" / "work_units" / SECOND_CHUNK).unlink()  # as if it had been stopped there
     (tmp_path / "screening" / "games.parquet").unlink()
     played(tmp_path)
     again = study_results(config, tmp_path)
@@ -339,12 +339,12 @@ def test_a_study_that_is_killed_goes_on_to_the_same_bytes(tmp_path: Path) -> Non
 @pytest.mark.thorough
 def test_games_that_come_in_while_a_study_is_read_are_noticed(tmp_path: Path) -> None:
     config = played(tmp_path, ("screening",))
-    chunk = tmp_path / "screening" / "chunks" / SECOND_CHUNK
+    chunk = tmp_path / "screening" / "work_units" / SECOND_CHUNK
     kept = chunk.read_bytes()
     chunk.unlink()
     (tmp_path / "screening" / "games.parquet").unlink()
     reading = PlayedParts(config, tmp_path)
-    assert len(reading.tables("screening")) == 2
+    assert len(reading.matchups("screening")) == 2
     chunk.write_bytes(kept)
     with pytest.raises(StudyError, match="screening: found games that were added during reading"):
         reading.courses("screening")
@@ -440,7 +440,7 @@ def test_a_class_that_thinks_long_may_play_less() -> None:
     assert StudyConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
     quality = config.plan("quality")
     assert quality is not None
-    games = Counter((" and ".join(sorted(set(table.players))), table.games) for table in quality.tables)
+    games = Counter((" and ".join(sorted(set(table.players))), table.games) for table in quality.matchups)
     alone = {("random", 24): 3, ("greedy", 24): 3, ("heuristic", 4): 3}
     assert games == alone | {("greedy and random", 24): 3, ("greedy and heuristic", 4): 3}
 
@@ -459,10 +459,10 @@ def test_shipped_studies_can_be_planned(name: str) -> None:
     assert StudyConfig.from_dict(config.to_dict()) == config
     screen = config.plan("screening")
     assert screen is not None
-    assert [table.name for table in screen.tables] == [
+    assert [table.name for table in screen.matchups] == [
         matchup_name(n, entry.player) for entry in config.classes for n in config.players if entry.games.get(n)
     ]
-    assert all(table.screening is not None for table in screen.tables)
+    assert all(table.screening is not None for table in screen.matchups)
 
 
 @pytest.mark.thorough
@@ -493,7 +493,7 @@ def test_the_command_plays_and_reports(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.thorough
 def test_a_handicap_moves_with_the_place_through_the_seats(tmp_path: Path) -> None:
     table = {"players": ["random"], "games": 12, "seats": 3, "handicap": {"denied": [["two_points", 3], [], [14]]}}
-    plan = plan_from_dict({"tables": [table]})
+    plan = plan_from_dict({"matchups": [table]})
     run_arena(plan, tmp_path, processes=1)
     denied = decode_action_sets(load_run(tmp_path)[0].denied)
     assert denied.sum(axis=2).tolist() != [[2, 0, 1]] * 12
@@ -502,9 +502,9 @@ def test_a_handicap_moves_with_the_place_through_the_seats(tmp_path: Path) -> No
     assert (denied[:, :, 3].sum(axis=0) == 4).all()  # each seat equally often
     assert plan == type(plan).from_dict(plan.to_dict())
     with pytest.raises(ArenaError, match="expected 3 lists, one for each seat"):
-        plan_from_dict({"tables": [{**table, "handicap": {"denied": [[1]]}}]})
+        plan_from_dict({"matchups": [{**table, "handicap": {"denied": [[1]]}}]})
     with pytest.raises(ArenaError, match=r"found 'two_pints', .*did you mean 'two_points'"):
-        plan_from_dict({"tables": [{**table, "handicap": {"denied": [["two_pints"], [], []]}}]})
+        plan_from_dict({"matchups": [{**table, "handicap": {"denied": [["two_pints"], [], []]}}]})
     with pytest.raises(DesignError, match=r"found \[\[1\]\]"):
         HandicapDesign(((1,),)).action_sets(np.arange(3), 2)
 
@@ -529,7 +529,7 @@ def test_the_forced_player_uses_the_action_as_soon_as_it_may() -> None:
 def test_covered_sets_are_measured_one_by_one(tmp_path: Path) -> None:
     only = [0, 7, 1500, cover_index(FIRST_GAME)]
     table = {"players": ["greedy", "random"], "games": 80, "seats": 2, "cover": {"size": 5, "only": only}}
-    run_arena(plan_from_dict({"tables": [table]}), tmp_path, processes=1)
+    run_arena(plan_from_dict({"matchups": [table]}), tmp_path, processes=1)
     games = load_run(tmp_path)[0]
     sets, group = group_by_cover(games)
     assert sorted(cover_index(int(covered)) for covered in sets) == sorted(only)
@@ -544,7 +544,7 @@ def test_covered_sets_are_measured_one_by_one(tmp_path: Path) -> None:
     assert set(extreme_covers(games, 1, np.random.default_rng(1))) == set(only)
 
     # Two line-ups of three seats play the same deals: games of a deal count as one, whoever sits there.
-    run_arena(plan_from_dict({"tables": [table | {"games": 48, "seats": 3}]}), tmp_path / "three", processes=1)
+    run_arena(plan_from_dict({"matchups": [table | {"games": 48, "seats": 3}]}), tmp_path / "three", processes=1)
     games = load_run(tmp_path / "three")[0]
     sets, group = group_by_cover(games)
     found = group_measures(games, group, len(sets))

@@ -519,7 +519,7 @@ def test_a_byte_order_mark_stops_no_command(tmp_path: Path, capsys: Output) -> N
     assert main([*words, "--out", str(run)]) == 0
     for name in ("run.json", "times.json", "games.jsonl"):
         (run / name).write_bytes(mark + (run / name).read_bytes())
-    for note in (run / "chunks").glob("*.json"):
+    for note in (run / "work_units").glob("*.json"):
         note.write_bytes(mark + note.read_bytes())
     capsys.readouterr()
     assert main([*words, "--out", str(run)]) == 0

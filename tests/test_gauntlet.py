@@ -65,10 +65,10 @@ PATIENCE = 240.0
 TINY = """
 version: 3
 seed: 7
-chunk: 4
+unit_games: 4
 stages: {quick: 3, full: 5}
 zero: greedy
-tables:
+matchups:
   - name: two
     seats: 2
     opponents: [[random], [greedy]]
@@ -87,7 +87,7 @@ def play_here(plan: Plan, folder: Path, most: int | None = None) -> None:
     """Play the missing work units of a run, or some of them, in this process."""
     with RunFolder.create(folder, plan) as run:
         for chunk in run.missing()[:most]:
-            run.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
+            run.save(chunk, play_work_unit(plan.matchups[chunk.matchup], plan.seed, chunk))
         if not run.missing():
             run.join("parquet")
 
@@ -156,17 +156,17 @@ def test_the_short_stage_is_the_beginning_of_the_full_one(
     play_here(full, tmp_path)
     after = make_certificate(gauntlet, pins, "random", "full", tmp_path)["certified"]
     assert after["rating"]["games"] == 35
-    games = [[one["places"].split() for one in found["chunks"]] for found in (before, after)]
+    games = [[one["places"].split() for one in found["work_units"]] for found in (before, after)]
     flat = [list(chain.from_iterable(found)) for found in games]
     assert flat[0][:6] == flat[1][:6]
 
 
 def test_the_player_meets_its_opponents_from_every_seat(gauntlet: Gauntlet) -> None:
     plan = gauntlet.plan("mine", "quick")
-    assert [table.players for table in plan.tables] == [("mine", "random", "greedy")] * 2
-    assert [table.lineups for table in plan.tables] == [((0, 1), (0, 2)), ((0, 1, 2),)]
+    assert [table.players for table in plan.matchups] == [("mine", "random", "greedy")] * 2
+    assert [table.lineups for table in plan.matchups] == [((0, 1), (0, 2)), ((0, 1, 2),)]
     assert plan.seed == 7
-    assert plan.tables[1].boards is not None
+    assert plan.matchups[1].boards is not None
 
 
 @pytest.mark.parametrize("name", list_yaml("gauntlets"))
@@ -177,15 +177,15 @@ def test_shipped_gauntlets_have_their_opponents_ratings_and_networks(name: str) 
     found = ReferenceRatings.of(gauntlet)
     networks = {"net:first", "net+search:100:first"}
     players = {"random", "greedy", "heuristic", "mc:100", "ismcts:100", *networks}
-    assert {player for table in found.tables.values() for player in table.players} == players
-    assert set(found.tables["2 players"].players) == players
-    assert all(table.players["greedy"] == 0 and abs(sum(table.seats)) < 0.2 for table in found.tables.values())
+    assert {player for table in found.matchups.values() for player in table.players} == players
+    assert set(found.matchups["2 players"].players) == players
+    assert all(table.players["greedy"] == 0 and abs(sum(table.seats)) < 0.2 for table in found.matchups.values())
     assert found.data["games"] == gauntlet.reference.games
     assert found.data["command"].startswith("helsinki evaluate ")
     assert found.mean("random") < 0 < found.mean("heuristic") < min(map(found.mean, networks))
     page = (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8")
     assert replace_section(page, name) == opponents_table(gauntlet, found)
-    for table in gauntlet.plan(COUNTED_PREFIX + "random", "full").tables:
+    for table in gauntlet.plan(COUNTED_PREFIX + "random", "full").matchups:
         for player in table.players:
             make_player(player, table.config)
 
@@ -221,9 +221,9 @@ def test_opponents_decide_as_when_they_were_measured(name: str) -> None:
     Networks are held by their digest; their sums differ from machine to machine.
     """
     gauntlet = Gauntlet.from_yaml(name)
-    plan, told, tried = gauntlet.reference, ReferenceRatings.of(gauntlet).data["first_chunks"], set[str]()
-    for chunk in plan.chunks:
-        table = plan.tables[chunk.table]
+    plan, told, tried = gauntlet.reference, ReferenceRatings.of(gauntlet).data["first_work_units"], set[str]()
+    for chunk in plan.work_units:
+        table = plan.matchups[chunk.matchup]
         players = {table.players[i] for i in table.lineups[chunk.lineup]}
         if chunk.first == 0 and players - tried and not any(player.startswith("net") for player in players):
             tried |= players
@@ -236,13 +236,15 @@ def half_width(name: str, stage: str, planted: float, seed: int) -> float:
     """The median of five intervals: games as the model has them, by the pinned ratings and that of a planted player."""
     gauntlet = Gauntlet.from_yaml(name)
     pins, plan, rng = ReferenceRatings.of(gauntlet), gauntlet.plan("planted", stage), np.random.default_rng(seed)
-    scheduled = [(chunk, schedule_games(plan.tables[chunk.table], plan.seed, chunk).seating) for chunk in plan.chunks]
+    scheduled = [
+        (chunk, schedule_games(plan.matchups[chunk.matchup], plan.seed, chunk).seating) for chunk in plan.work_units
+    ]
     widths = []
     for _ in range(5):
         played = []
         for chunk, seating in scheduled:
-            table = plan.tables[chunk.table]
-            fixed = pins.tables[table.name]
+            table = plan.matchups[chunk.matchup]
+            fixed = pins.matchups[table.name]
             elo = np.array([planted, *(fixed.players[player] for player in table.players[1:])])[seating] + fixed.seats
             drawn = elo / ELO + rng.gumbel(size=seating.shape)
             played.append((chunk, (drawn[:, None, :] > drawn[:, :, None]).sum(axis=2)))
@@ -287,8 +289,8 @@ def test_another_network_is_refused(tmp_path: Path) -> None:
         ("quick: 3", "1: 3", r"stages: found .*expected text as names, such as quick"),
         ("seed: 7", "seeds: 7", "seeds: no such key"),
         ("{quick: 3, full: 5}", "{quick: 1}", r"stages.quick: found 1"),
-        ("[[random], [greedy]]", "[[random, greedy]]", r"tables\[0\].opponents\[0\]: found .*expected a list of 1"),
-        ("[[random, greedy]]}]", "[[random, random]]}]", r"tables\[0\].reference: .*games of greedy, too"),
+        ("[[random], [greedy]]", "[[random, greedy]]", r"matchups\[0\].opponents\[0\]: found .*expected a list of 1"),
+        ("[[random, greedy]]}]", "[[random, random]]}]", r"matchups\[0\].reference: .*games of greedy, too"),
     ],
 )
 def test_a_file_that_is_none_is_refused(found: str, other: str, message: str, tmp_path: Path) -> None:
@@ -319,8 +321,8 @@ def test_ratings_of_other_rules_or_components_are_refused(gauntlet: Gauntlet, tm
     for change, message in (
         ({"environment": "helsinki_v9"}, "environment: found 'helsinki_v9', expected '.*that of this version"),
         (
-            {"tables": found["tables"] | {"two": found["tables"]["two"] | {"game": components}}},
-            rf"tables.two.game: found '{components}', expected '.*measure them again",
+            {"matchups": found["matchups"] | {"two": found["matchups"]["two"] | {"game": components}}},
+            rf"matchups.two.game: found '{components}', expected '.*measure them again",
         ),
     ):
         write_json(tmp_path / "tiny.json", with_digest(found | change))
@@ -337,7 +339,7 @@ def test_a_certificate_says_what_was_played(rated: Path, gauntlet: Gauntlet, pin
     assert (certified["player"], certified["stage"], certified["version"]) == ("heuristic", "quick", 3)
     assert certified["rating"]["games"] == 21
     assert certified["rating"]["low"] < certified["rating"]["rating"] < certified["rating"]["high"]
-    mean = sum(table["rating"] for table in certified["tables"]) / 2
+    mean = sum(table["rating"] for table in certified["matchups"]) / 2
     assert certified["rating"]["rating"] == pytest.approx(mean, abs=0.11)
     assert {one["opponent"]: one["meetings"] for one in certified["opponents"]} == {"random": 15, "greedy": 15}
     assert measured["decisions"] > 100
@@ -358,7 +360,7 @@ def changed(rated: Path, folder: Path, change: Change) -> Path:
     data = read(rated)
     certified = {key: value for key, value in data["certified"].items() if key != "digest"}
     change(certified)
-    certified["games_digest"] = games_digest([one["sha256"] for one in certified["chunks"]])
+    certified["games_digest"] = games_digest([one["sha256"] for one in certified["work_units"]])
     path = folder / "changed.json"
     write_json(path, {**data, "certified": with_digest(certified)})
     return path
@@ -369,21 +371,21 @@ def better(certified: dict[str, Any]) -> None:
 
 
 def other_places(certified: dict[str, Any]) -> None:
-    chunk = certified["chunks"][0]
+    chunk = certified["work_units"][0]
     chunk["places"] = chunk["places"].translate(str.maketrans("01", "10"))
 
 
 def no_places(certified: dict[str, Any]) -> None:
-    certified["chunks"][-1]["places"] = "000 " * 99
+    certified["work_units"][-1]["places"] = "000 " * 99
 
 
 def impossible(certified: dict[str, Any]) -> None:
-    chunk = certified["chunks"][0]
+    chunk = certified["work_units"][0]
     chunk["places"] = chunk["places"].replace("0", "1")
 
 
 def fewer(certified: dict[str, Any]) -> None:
-    del certified["chunks"][0]
+    del certified["work_units"][0]
 
 
 def another_player(certified: dict[str, Any]) -> None:
@@ -407,11 +409,11 @@ def a_program(certified: dict[str, Any]) -> None:
     [
         (better, r"certified.rating.rating: found "),
         (other_places, "according to the ranks"),
-        (no_places, r"chunks\[\d+\].places: found "),
-        (impossible, r"chunks\[0\].places: found .*expected for each seat the number of seats"),
-        (fewer, r"certified.chunks: found .*expected a list of 6 work units"),
+        (no_places, r"work_units\[\d+\].places: found "),
+        (impossible, r"work_units\[0\].places: found .*expected for each seat the number of seats"),
+        (fewer, r"certified.work_units: found .*expected a list of 6 work units"),
         (another_player, "player_digest: found '000.*name the rated player"),
-        (another_stage, r"certified.chunks: found .*expected a list of"),
+        (another_stage, r"certified.work_units: found .*expected a list of"),
         (another_scale, "pins_digest: found '000.*use the version that made"),
     ],
 )
@@ -462,11 +464,11 @@ def test_a_run_that_is_not_finished_has_no_certificate(
 
 def test_how_much_can_be_changed_and_be_missed(rated: Path, gauntlet: Gauntlet) -> None:
     claim = read_unverified_certificate(rated, gauntlet, ReferenceRatings.of(gauntlet))
-    every = len(claim.plan.chunks)
+    every = len(claim.plan.work_units)
     for drawn in range(1, every + 1):
         draws = list(combinations(range(every), drawn))
         for level in (0.5, 0.95):
-            shares = np.cumsum([0, *sorted(map(claim.plan.games_of, zip(claim.plan.chunks)), reverse=True)]) / 21
+            shares = np.cumsum([0, *sorted(map(claim.plan.games_of, zip(claim.plan.work_units)), reverse=True)]) / 21
             (most,) = np.flatnonzero(np.isclose(shares, claim.undetected_fraction(drawn, level)))
             missed = [np.mean([min(draw) >= changed for draw in draws]) for changed in range(every + 1)]
             assert missed[most] > 1 - level
@@ -503,7 +505,7 @@ def test_the_command_rates_and_verifies(
     assert "95%" not in capsys.readouterr().out, "all were played again"
 
     def other_games(certified: dict[str, Any]) -> None:
-        for chunk in certified["chunks"]:
+        for chunk in certified["work_units"]:
             chunk["sha256"] = "0" * 64
 
     for name, message in (("", "--player: found '', expected a value"), (" ", "as the player, expected a name")):
@@ -532,9 +534,9 @@ def test_what_a_rating_expects_of_each_opponent(gauntlet: Gauntlet, pins: Refere
     assert set(at_zero) == {"random", "greedy"}
     assert all(share > 0.999 for share in ahead.values())
     assert at_zero["greedy"] == pytest.approx(0.5, abs=0.02), "greedy has 0 points too; seats are met equally often"
-    two = pins.tables["two"]
+    two = pins.matchups["two"]
     difference = -two.players["random"]
-    only_two = replace(plan, tables=plan.tables[:1])
+    only_two = replace(plan, matchups=plan.matchups[:1])
     chances = [1 / (1 + 10 ** (-(difference + sign * (two.seats[0] - two.seats[1])) / 400)) for sign in (1, -1)]
     assert expected_opponent_scores(only_two, pins, [0.0])["random"] == pytest.approx(np.mean(chances))
 
@@ -817,7 +819,7 @@ def test_stopped_runs_of_a_program_go_on_to_the_same_bytes(gauntlet: Gauntlet, b
         out = tmp_path / number.name
         with start(words(out)) as process:
             until = time.monotonic() + PATIENCE
-            while len(list((out / "chunks").glob("*.games"))) < 2:
+            while len(list((out / "work_units").glob("*.games"))) < 2:
                 assert process.poll() is None, process.communicate()
                 assert time.monotonic() < until
                 time.sleep(0.01)

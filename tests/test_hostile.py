@@ -126,7 +126,7 @@ TEXTS = {
     "text": '"text"',
     "list": "[1, 2]",
     "list of mappings": '[{"a": 1}]',
-    "list for a value": '{"seed": [1], "tables": [1], "classes": [1], "config": [1], "helsinki": [1]}',
+    "list for a value": '{"seed": [1], "matchups": [1], "classes": [1], "config": [1], "helsinki": [1]}',
     "number for a mapping": '{"game": 1, "rules": 2, "shapes": 3, "network": 4, "qualification": 5, "covers": 6}',
     "key twice": '{"seed": 1, "seed": 2}',
     "long key": json.dumps({LONG: 1}),
@@ -142,7 +142,7 @@ TEXTS = {
 }
 YAML_TEXTS = {
     "alias bomb": BOMB,
-    "alias bomb below a key": "tables:\n  " + BOMB.replace("\n", "\n  "),
+    "alias bomb below a key": "matchups:\n  " + BOMB.replace("\n", "\n  "),
     "no number": "seed: !!int ''",
     "no moment": "seed: !!timestamp x",
     "code": "seed: !!python/object/apply:os.getcwd []",
@@ -286,8 +286,8 @@ _COPENHAGEN = {"game": "copenhagen", "num_players": 3, "denied": [[], [3], ["bot
 PLANS: dict[str, dict[str, Any]] = {
     "helsinki": {
         "seed": 3,
-        "chunk": 9,
-        "tables": [
+        "unit_games": 9,
+        "matchups": [
             {
                 "name": "a",
                 "seats": 2,
@@ -306,8 +306,8 @@ PLANS: dict[str, dict[str, Any]] = {
     },
     "copenhagen": {
         "seed": 3,
-        "chunk": 9,
-        "tables": [
+        "unit_games": 9,
+        "matchups": [
             {"name": "a", "game": "copenhagen", "seats": 3, "players": ["random", "greedy"], "games": 4},
             {"lineups": [["random", "random", "greedy"]], "game": _COPENHAGEN},
             {"players": ["greedy"], "game": {"game": "copenhagen"}, "boards": {"denied": [0, 3]}, "games": 3},
@@ -371,9 +371,9 @@ def read_and_report(data: dict[str, Any]) -> None:
 def ratings() -> dict[str, Any]:
     """A report on ratings with something under every key."""
     data: dict[str, Any] = json.loads((DOCS / "ladder-copenhagen.json").read_text(encoding="utf-8"))
-    del data["tables"][1:]
-    optional = {"missing_games": 3, "networks": {"net": "0" * 16}, "replaced": ["some"], "tables": {"x": {"a": [1]}}}
-    return {"provenance": data["provenance"] | optional, "tables": data["tables"]}
+    del data["matchups"][1:]
+    optional = {"missing_games": 3, "networks": {"net": "0" * 16}, "replaced": ["some"], "matchups": {"x": {"a": [1]}}}
+    return {"provenance": data["provenance"] | optional, "matchups": data["matchups"]}
 
 
 def read_and_show(data: dict[str, Any]) -> None:
@@ -580,13 +580,13 @@ def test_folders_and_files_with_such_names(name: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"games": 10**12}, r"tables\[0\]\.games: found 1000000000000"),
+        ({"games": 10**12}, r"matchups\[0\]\.games: found 1000000000000"),
         ({"games": 10**9}, "games: found 1,000,000,000 in 16,666,667 work units"),
     ],
 )
 def test_work_without_an_end_is_refused_before_it_is_planned(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ArenaError, match=message):
-        plan_from_dict({"tables": [{"players": ["a"], **changes}]})
+        plan_from_dict({"matchups": [{"players": ["a"], **changes}]})
 
 
 @pytest.mark.parametrize(
@@ -603,23 +603,23 @@ def test_designs_that_the_game_is_too_small_for_are_refused_in_files_and_runs(
     key: str, design: dict[str, Any], message: str
 ) -> None:
     table = {"players": ["a"], "game": "copenhagen"}
-    with pytest.raises(ArenaError, match=rf"tables\[0\]\.{message}"):
-        plan_from_dict({"tables": [{**table, key: design}]})
-    run = plan_from_dict({"tables": [table]}).to_dict()
-    run["tables"][0][key] = design
-    with pytest.raises(ArenaError, match=rf"tables\[0\]\.{message}"):
+    with pytest.raises(ArenaError, match=rf"matchups\[0\]\.{message}"):
+        plan_from_dict({"matchups": [{**table, key: design}]})
+    run = plan_from_dict({"matchups": [table]}).to_dict()
+    run["matchups"][0][key] = design
+    with pytest.raises(ArenaError, match=rf"matchups\[0\]\.{message}"):
         read_run(run)
 
 
 def test_work_without_an_end_is_refused_in_runs_and_studies() -> None:
     run = plan_from_dict(PLANS["helsinki"]).to_dict()
-    run["tables"][0]["blocks"] = 10**12
-    with pytest.raises(ArenaError, match=r"tables\[0\]\.blocks: found 1000000000000"):
+    run["matchups"][0]["blocks"] = 10**12
+    with pytest.raises(ArenaError, match=r"matchups\[0\]\.blocks: found 1000000000000"):
         read_run(run)
     study = {**shipped("balance", "quick"), "name": "x", "quality": 10**12}
     with pytest.raises(StudyError, match="quality: found 1000000000000"):
         StudyConfig.from_dict(study)
-    with pytest.raises(ArenaError, match=r"tables: found a list of 1,001"):
-        plan_from_dict({"tables": [{"players": ["a"]}] * 1001})
+    with pytest.raises(ArenaError, match=r"matchups: found a list of 1,001"):
+        plan_from_dict({"matchups": [{"players": ["a"]}] * 1001})
     with pytest.raises(ValueError, match=r"opponents: found a list of 60,000"):
         training("Preset").from_dict({"opponents": ["heuristic"] * 60_000})

@@ -22,7 +22,7 @@ SENSITIVITY = """
 seed: 1
 reference: default
 alternatives: [coats_inside]
-tables:
+matchups:
   - {name: ladder, game: {game: helsinki, num_players: 2}, games: 60, players: [random, greedy]}
   - {name: all, game: {game: helsinki, num_players: 2}, games: 1200, players: [heuristic], boards: {denied: [0, 9]}}
 """

@@ -30,11 +30,17 @@ pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("same_workers")]
 Output = pytest.CaptureFixture[str]
 
 NAMES = ("random", "greedy", "mc:50", "mc:200", "net:runs/a-folder/with-a-long-name/checkpoint")
-PROVENANCE = {"games": 1, "seed": 2, "environment": "helsinki_v0", "package": "0", "tables": {"2 players": {"x": "y"}}}
+PROVENANCE = {
+    "games": 1,
+    "seed": 2,
+    "environment": "helsinki_v0",
+    "package": "0",
+    "matchups": {"2 players": {"x": "y"}},
+}
 TINY = """
 seed: 1
-chunk: 20
-tables:
+unit_games: 20
+matchups:
   - {name: two, seats: 2, players: [random, greedy], games: 40}
   - {name: three, seats: 3, players: [random, greedy], games: 6}
 """
@@ -78,8 +84,8 @@ def test_equal_games_and_seeds_give_equal_bytes() -> None:
 def test_the_page_shows_what_the_data_say() -> None:
     written = files()
     page, data = written[Path("ladder.md")].decode(), json.loads(written[Path("ladder.json")])
-    assert [table["seats"] for table in data["tables"]] == [2, 4]
-    two = data["tables"][0]
+    assert [table["seats"] for table in data["matchups"]] == [2, 4]
+    two = data["matchups"][0]
     assert two["players"][-1]["player"] == two["reference"] == "random"
     assert [row["rank"] for row in two["players"]] == [1, 2, 3, 4, 5]
     ratings = [row["rating"] for row in two["players"]]
@@ -145,8 +151,8 @@ def test_the_ladder_is_written_next_to_its_numbers(folder: Path) -> None:
     assert data["provenance"]["seed"] == 1
     assert data["provenance"]["games"] == 40 + 2 * 6
     assert data["provenance"]["missing_games"] == 0
-    assert [table["deals"] for table in data["tables"]] == [20, 2]
-    assert data["tables"][0]["players"][0]["player"] == "greedy"
+    assert [table["deals"] for table in data["matchups"]] == [20, 2]
+    assert data["matchups"][0]["players"][0]["player"] == "greedy"
 
 
 def test_a_page_elsewhere_is_replaced_only_when_told(folder: Path, capsys: Output) -> None:
@@ -201,7 +207,7 @@ def test_pages_follow_from_their_numbers_and_say_which_networks_played(name: str
     page = rating_report_files(data, name=name, images="images")[Path(f"{name}.md")].decode()
     assert page == (docs / f"{name}.md").read_text(encoding="utf-8")
     networks = data["provenance"].get("networks", {})
-    players = {row["player"] for table in data["tables"] for row in table["players"]}
+    players = {row["player"] for table in data["matchups"] for row in table["players"]}
     assert set(networks) == {player for player in players if player.startswith("net")}
     assert all(f"`{player}` `{digest}`" in page for player, digest in networks.items())
 
@@ -214,7 +220,7 @@ def test_rating_the_run_gives_the_same_numbers(folder: Path, capsys: Output) -> 
     assert "greedy" in shown
     assert "Elo points by seat: 0: " in shown
     data, page = (json.loads(path.read_text()) for path in (out / "ladder.json", folder / "docs" / "page.json"))
-    assert data["tables"] == page["tables"]
+    assert data["matchups"] == page["matchups"]
     assert (out / "ladder-ratings.svg").exists()
 
 

@@ -335,7 +335,7 @@ def test_each_run_has_a_new_budget(kind: str, monkeypatch: pytest.MonkeyPatch, t
             Match(players, CONFIG).play(2, threads=2)
         else:
             table = {"players": players, "games": 2, "name": "one"}
-            plan = plan_from_dict({"seed": number, "tables": [table]})
+            plan = plan_from_dict({"seed": number, "matchups": [table]})
             run_arena(plan, tmp_path / str(number), processes=1, form="jsonl")
 
     with endpoint(good) as server, ExitStack() as study:
@@ -381,8 +381,8 @@ def test_the_processes_of_a_tournament_share_the_budget_and_it_states_the_cost(
 
 
 def test_players_without_a_model_have_no_line_of_costs() -> None:
-    entry = {"table": "two", "player": "program:bot", "decisions": 3, "late": 1}
-    assert run_notes([entry, {"table": "two", "player": "random"}]) == [
+    entry = {"matchup": "two", "player": "program:bot", "decisions": 3, "late": 1}
+    assert run_notes([entry, {"matchup": "two", "player": "random"}]) == [
         "two: actions of program:bot were replaced by random legal ones: 1 late"
     ]
 

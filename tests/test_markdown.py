@@ -97,9 +97,9 @@ def test_ladders_show_tables_and_players_by_their_names() -> None:
     from helsinki_env.evaluation.rating.report import rating_report_files
 
     data = json.loads((DOCS / "ladder.json").read_text(encoding="utf-8"))
-    data["tables"] = data["tables"][:1]
+    data["matchups"] = data["matchups"][:1]
     before = rendered(rating_report_files(data)[Path("ladder.md")].decode())
-    table, players = data["tables"][0]["name"], [row["player"] for row in data["tables"][0]["players"]]
+    table, players = data["matchups"][0]["name"], [row["player"] for row in data["matchups"][0]["players"]]
     names = {table: f"{SHORT}t", players[0]: f"{SHORT}p", players[-1]: f"{SHORT}q"}
     files = rating_report_files(renamed(data, names))
     page = rendered(files[Path("ladder.md")].decode())

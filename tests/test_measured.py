@@ -255,10 +255,10 @@ def test_simulate_says_it_in_a_line(
 GAUNTLET = """
 version: 1
 seed: 7
-chunk: 4
+unit_games: 4
 stages: {quick: 2}
 zero: greedy
-tables:
+matchups:
   - name: two
     game: {components: COMPONENTS}
     seats: 2

@@ -23,7 +23,7 @@ from helsinki_env.evaluation.match_stats import fractional_wins
 
 FILE = """
 seed: 5
-tables:
+matchups:
   - {name: two, game: {game: helsinki, num_players: 2}, games: 240, players: [heuristic], boards: {denied: [0, 9]}}
   - {name: graded, game: {game: helsinki, num_players: 2}, games: 40, players: [random, greedy]}
 aims:
@@ -133,7 +133,7 @@ def test_another_seed_plays_other_games(objectives: Objectives, folder: Path) ->
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("games: 40", "games: 30", "tables[1].games: found 30, expected at least 40, 20 deals"),
+        ("games: 40", "games: 30", "matchups[1].games: found 30, expected at least 40, 20 deals"),
         ("measure: lead", "measure: luck", "aims[5].measure: found 'luck', expected one of effects, level, seats"),
         ("at_most: 2, weight: 3", "weight: 3", "aims[0]: found"),
         (
@@ -153,7 +153,7 @@ def test_another_seed_plays_other_games(objectives: Objectives, folder: Path) ->
         ("at_most: 2, weight: 3", "at_most: 2, matchups: [graded]", "aims[0].matchups[0]: found 'graded', expected"),
         ("game: helsinki, num_players: 2}, games: 40", "players: 2}, games: 40", "players"),
         ("seed: 5", "seed: -5", "seed: found -5"),
-        ("2}, games: 40", "2, components: default}, games: 40", "tables[1].game.components: found them"),
+        ("2}, games: 40", "2, components: default}, games: 40", "matchups[1].game.components: found them"),
     ],
 )
 def test_wrong_files_are_explained(tmp_path: Path, old: str, new: str, message: str) -> None:

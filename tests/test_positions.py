@@ -48,10 +48,10 @@ PATIENCE = 240.0
 TINY = """
 version: 1
 seed: 7
-chunk: 4
+unit_games: 4
 stages: {quick: 3}
 zero: greedy
-tables:
+matchups:
   - {name: two, seats: 2, opponents: [[random]], reference: [{deals: 2, lineups: [[random, greedy]]}]}
 """
 Output = pytest.CaptureFixture[str]

@@ -251,7 +251,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"name": "covered", "players": ["random"], "games": 4, "game": {"covered": "first_game", "dry_roads": True}},
     ]
     folder = tmp_path_factory.mktemp("replay") / "run"
-    run_arena(plan_from_dict({"seed": 3, "chunk": 4, "tables": tables}), folder, processes=1)
+    run_arena(plan_from_dict({"seed": 3, "unit_games": 4, "matchups": tables}), folder, processes=1)
     return folder
 
 
@@ -280,7 +280,7 @@ def test_a_run_that_is_not_finished(run: Path, tmp_path: Path) -> None:
     part = tmp_path / "part"
     shutil.copytree(run, part)
     (part / "games.parquet").unlink()
-    for chunk in [*sorted((part / "chunks").glob("00-00001-*")), *(part / "chunks").glob("02-*")]:
+    for chunk in [*sorted((part / "work_units").glob("00-00001-*")), *(part / "work_units").glob("02-*")]:
         chunk.unlink()
     assert [table.missing > 0 for table in load_run(part)] == [True, False, True]
     assert len(replay_run(part)["covered"]) == 0

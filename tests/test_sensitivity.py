@@ -126,9 +126,9 @@ def test_conclusions_hold_are_open_or_are_contradicted() -> None:
 def test_unaffected_matchups_are_the_same_games(name: str) -> None:
     """Random actions lead to the same observations, unless the alternative only exchanges the numbers of actions."""
     analysis = SensitivityConfig.from_yaml(name)
-    configs = {table.name: table.config for table in analysis.plan.tables}
+    configs = {table.name: table.config for table in analysis.plan.matchups}
     differs = {"removed cards", "hands dealt", "card counts"}  # in the first observations, if at all
-    for table, unaffected in zip(analysis.tables, analysis.unaffected, strict=True):
+    for table, unaffected in zip(analysis.matchups, analysis.unaffected, strict=True):
         expected = random_games(configs[f"{table['name']} / {analysis.reference}"])
         for one in analysis.alternatives:
             case = table["name"], one.components
@@ -153,7 +153,7 @@ def random_games(config: Any) -> list[bytes]:
 def test_a_report_of_unfinished_games_leaves_out_what_is_missing() -> None:
     data = json.loads((ROOT / "docs" / "balance" / "sensitivity" / "copenhagen.json").read_text())
     whole = sensitivity_report_files(data, "whole", "Whole")[Path("whole.md")].decode()
-    for table in data["tables"]:
+    for table in data["matchups"]:
         del table["measured"][table["unaffected"][0]]
     part = sensitivity_report_files(data, "part", "Part")[Path("part.md")].decode()
     counts = [int(re.findall(r"Of (\d+) more comparisons with unchanged rules", text)[0]) for text in (whole, part)]
@@ -164,7 +164,7 @@ FILE = """
 seed: 1
 reference: default
 alternatives: [coats_inside, two_points]
-tables:
+matchups:
   - name: ladder
     game: {game: helsinki, num_players: 2}
     games: 60
@@ -186,7 +186,7 @@ def test_the_command_finds_a_planted_dependence(tmp_path: Path) -> None:
     assert main(command) == 0
     report = tmp_path / "out" / "report"
     data = json.loads((report / "planted.json").read_text())
-    measured = data["tables"][1]["measured"]
+    measured = data["matchups"][1]["measured"]
     worth = {name: one["claims"]["two_points"] for name, one in measured.items()}
     assert worth[str(strong)][1] > worth["default"][2]  # the intervals do not overlap
     assert data["conclusions"][0]["claim"] == "greedy over random"
@@ -208,12 +208,12 @@ def test_the_command_finds_a_planted_dependence(tmp_path: Path) -> None:
         ("[coats_inside, two_points]", "[coats_inside, coats_inside]", "each file once"),
         ("reference: default", "reference: coats_inside", "each file once, and not the reference"),
         ("[coats_inside, two_points]", "[]", "alternatives"),
-        ("num_players: 2}\n    games: 60", "components: default}\n    games: 60", "tables[0].game.components"),
+        ("num_players: 2}\n    games: 60", "components: default}\n    games: 60", "matchups[0].game.components"),
         ("players: [greedy]", "players: [nobody]", "nobody"),
-        ("games: 60\n", "games: 60\n    unaffected: [default]\n", "tables[0].unaffected[0]: found 'default'"),
-        ("games: 600", "games: many", "wrong.yaml: tables[1].games: found 'many'"),
-        ("games: 60\n", "games: 2\n", "tables[0].games: found 2, expected at least 40, 20 deals"),
-        ("games: 600", "games: 298", "tables[1].games: found 298, expected at least 300, 150 deals"),
+        ("games: 60\n", "games: 60\n    unaffected: [default]\n", "matchups[0].unaffected[0]: found 'default'"),
+        ("games: 600", "games: many", "wrong.yaml: matchups[1].games: found 'many'"),
+        ("games: 60\n", "games: 2\n", "matchups[0].games: found 2, expected at least 40, 20 deals"),
+        ("games: 600", "games: 298", "matchups[1].games: found 298, expected at least 300, 150 deals"),
     ],
 )
 def test_wrong_files_are_explained(

@@ -245,7 +245,7 @@ def test_players_that_only_a_game_of_its_own_has_are_refused_by_name() -> None:
 def table(tmp_path_factory: pytest.TempPathFactory) -> MatchupGames:
     players = ["random", "mc:20", "ismcts:50"] if JIT else ["random", "mc:1", "ismcts:1"]
     tables = [{"game": {"game": "tictactoe"}, "players": players, "games": 120 if JIT else 20}]
-    plan = plan_from_dict({"seed": 2, "tables": tables})
+    plan = plan_from_dict({"seed": 2, "matchups": tables})
     assert plan.to_dict()["environment"] == "tictactoe_v0"
     folder = tmp_path_factory.mktemp("stranger") / "run"
     run_arena(plan, folder, processes=1)

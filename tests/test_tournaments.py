@@ -93,7 +93,7 @@ def test_the_games_are_those_of_the_arena_with_the_same_seed(game: TestedGame, s
     assert (found["games"], found["lineups"], found["deals"]) == (42, 3, 7)
     assert (found["title"], found["players"], found["state"]) == ("Three", players, "finished")
     table = {"players": players, "games": 14, "seats": 2, "game": {"game": game.name}}
-    run_arena(plan_from_dict({"seed": 5, "tables": [table]}), tmp_path / "run", processes=1, form="jsonl")
+    run_arena(plan_from_dict({"seed": 5, "matchups": [table]}), tmp_path / "run", processes=1, form="jsonl")
     assert sorted(lines.splitlines()) == sorted(record.to_json() for record in load_records(tmp_path / "run"))
     (path := tmp_path / "games.jsonl").write_text(lines, encoding="utf-8")
     of_file = matchup_rating_data(rate(group_records(read_records(path), lambda _: "Three")[0]))

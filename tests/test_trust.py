@@ -63,11 +63,11 @@ def written(data: dict[str, Any], name: str = "asked.yaml") -> str:
 
 
 def arena(player: str) -> list[str]:
-    return ["arena", written({"tables": [{"players": [player, "random"], "games": 2}]}), "--out", "out"]
+    return ["arena", written({"matchups": [{"players": [player, "random"], "games": 2}]}), "--out", "out"]
 
 
 def lineups(player: str) -> list[str]:
-    return ["arena", written({"tables": [{"lineups": [[player, "random"]], "games": 2}]}), "--out", "out"]
+    return ["arena", written({"matchups": [{"lineups": [[player, "random"]], "games": 2}]}), "--out", "out"]
 
 
 def ladder(player: str) -> list[str]:
@@ -126,9 +126,9 @@ def retrain(player: str) -> list[str]:
 def gauntlet(player: str) -> list[str]:
     table = {"name": "a", "seats": 2, "opponents": [["random"], [player]]}
     parts = [{"deals": 2, "lineups": [["random", player]]}]
-    data = {"version": 1, "seed": 1, "chunk": 4, "stages": {"quick": 2}, "zero": "random"}
+    data = {"version": 1, "seed": 1, "unit_games": 4, "stages": {"quick": 2}, "zero": "random"}
     data["networks"] = {player: hashlib.sha256(MODULE.encode()).hexdigest()[:16]}
-    asked = written({**data, "tables": [{**table, "reference": parts}]})
+    asked = written({**data, "matchups": [{**table, "reference": parts}]})
     return ["evaluate", "reference", "--gauntlet", asked, "--out", "out"]
 
 
@@ -169,13 +169,13 @@ def test_reading_the_folder_of_a_run_does_not_run_its_players() -> None:
     from helsinki_env.evaluation.arena.store import RunFolder
     from helsinki_env.evaluation.arena.work_unit import play_work_unit
 
-    random = plan_from_dict({"tables": [{"players": ["random", "greedy"], "games": 24}]})
-    named = plan_from_dict({"tables": [{"players": ["random", "marking_here:make"], "games": 24}]})
+    random = plan_from_dict({"matchups": [{"players": ["random", "greedy"], "games": 24}]})
+    named = plan_from_dict({"matchups": [{"players": ["random", "marking_here:make"], "games": 24}]})
     folder = RunFolder(Path("out"), named)
     Path("out").mkdir()
     Path("out/run.json").write_text(json.dumps(named.to_dict()))
-    for chunk in random.chunks:
-        folder.save(chunk, play_work_unit(random.tables[0], random.seed, chunk))
+    for chunk in random.work_units:
+        folder.save(chunk, play_work_unit(random.matchups[0], random.seed, chunk))
     folder.join("parquet")
     assert main(["rate", "out", "--resamples", "100", "--out", "report"]) == 0
     assert "marking_here:make" in Path("report/ladder.json").read_text()

@@ -449,7 +449,7 @@ def played_here(config: TuneConfig, folder: Path, stop: str = "", evaluator: str
             for i, chunk in enumerate(kept.missing()):
                 if part == stop and i == 1:
                     raise StoppedError
-                kept.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
+                kept.save(chunk, play_work_unit(plan.matchups[chunk.matchup], plan.seed, chunk))
 
     config.open(folder)
     tuning = BoardTuning(config, folder, run)

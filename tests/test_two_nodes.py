@@ -100,7 +100,7 @@ def certified_in(folder: Path) -> dict[str, bytes]:
 def arena(folder: Path) -> list[str]:
     """A tournament of three seats."""
     table = {"seats": 3, "players": ["random", "greedy"], "games": 3000}
-    (folder / "arena.json").write_text(json.dumps({"tables": [table], "chunk": 60}))
+    (folder / "arena.json").write_text(json.dumps({"matchups": [table], "unit_games": 60}))
     return ["arena", str(folder / "arena.json")]
 
 
@@ -127,7 +127,7 @@ def rating(folder: Path) -> list[str]:
     path = folder / "small.yaml"
     path.write_text(
         "version: 1\nseed: 7\nchunk: 20\nstages: {quick: 900, full: 1800}\nzero: greedy\n"
-        "tables:\n  - {name: two, seats: 2, opponents: [[random], [greedy]],"
+        "matchups:\n  - {name: two, seats: 2, opponents: [[random], [greedy]],"
         " reference: [{deals: 60, lineups: [[random, greedy]]}]}\n"
     )
     assert main(["evaluate", "reference", "--gauntlet", str(path), "--out", str(folder / "reference")]) == 0

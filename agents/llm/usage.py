@@ -81,7 +81,7 @@ def run_notes(times: Iterable[Mapping[str, Any]]) -> list[str]:
     entries = list(times)
     models = [one for one in entries if innermost_name(one["player"]).startswith(_PREFIX)]
     return run_replacement_warnings(entries) + [
-        f"{one['table']}: " + ModelUsage.from_mapping(one).report(one["player"], ReplacedActions.from_mapping(one))
+        f"{one['matchup']}: " + ModelUsage.from_mapping(one).report(one["player"], ReplacedActions.from_mapping(one))
         for one in models
     ]
 

@@ -133,7 +133,7 @@ def groups_for(players: Iterable[str], config: Any = None) -> list[str]:
 
 def precompile_plan(plan: Plan) -> None:
     """Compile the parts that a tournament needs."""
-    precompile_groups(part for table in plan.tables for part in groups_for(table.players, table.config))
+    precompile_groups(part for matchup in plan.matchups for part in groups_for(matchup.players, matchup.config))
 
 
 def group_name(part: str, config: Any = None) -> str:

@@ -45,21 +45,21 @@ class FreshGames:
     """New games to play, defined by a plan with one matchup whose work units are the shards."""
 
     def __init__(self, plan: Plan) -> None:
-        (matchup,) = plan.tables
-        self.plan, self.config, self.games, self.shard_games = plan, matchup.config, plan.games, plan.chunk_games
+        (matchup,) = plan.matchups
+        self.plan, self.config, self.games, self.shard_games = plan, matchup.config, plan.games, plan.unit_games
         self._files = player_file_digests(matchup)
         self.facts = {"players": list(matchup.players), "seed": plan.seed, "player_files": self._files}
 
     def shards(self) -> Iterator[tuple[int, Callable[[], Iterable[Record]]]]:
         """Yield, for each shard, its number of games and a function that returns their records in any process."""
-        for unit in self.plan.chunks:
+        for unit in self.plan.work_units:
             yield self.plan.games_of([unit]), partial(_play, self.plan, unit, self._files)
 
 
 def _play(plan: Plan, unit: WorkUnit, files: dict[str, str]) -> Iterator[Record]:
     """Yield the games of a work unit without copies: a deterministic player in all seats repeats each deal's game."""
     known = set[tuple[int, tuple[int, ...]]]()
-    for record in records_of(plan, [(unit, play_work_unit(plan.tables[unit.table], plan.seed, unit, files))]):
+    for record in records_of(plan, [(unit, play_work_unit(plan.matchups[unit.matchup], plan.seed, unit, files))]):
         game = record.seed, tuple(record.decisions)
         if game not in known:
             known.add(game)

@@ -94,7 +94,7 @@ class _Recorder(PlayerWrapper):
 class _Played:
     """A matchup and a sample of its recorded rows."""
 
-    table: MatchupPlan
+    matchup: MatchupPlan
     rows: list[_Row] = field(default_factory=list)
 
 
@@ -124,25 +124,25 @@ def check_player(
     times: list[float] = []
     changed: list[str] = []
     replaced, played, problem, games = ReplacedActions(), list[_Played](), "", 0
-    for number, table in enumerate(_matchups(player, gauntlet)):
-        recorder = _Recorder(make_player(player, table.config))
+    for number, matchup in enumerate(_matchups(player, gauntlet)):
+        recorder = _Recorder(make_player(player, matchup.config))
         counted = CountedPlayer(recorder)
         try:
-            _play(counted, table, gauntlet.seed)
+            _play(counted, matchup, gauntlet.seed)
         except PlayerError as error:
-            problem = f"{table.name}: {error}"
+            problem = f"{matchup.name}: {error}"
             break
         finally:
             # The first action of a matchup includes loading and compilation.
             times += recorder.seconds[1:] or recorder.seconds
             changed += [name for name in recorder.changed if name not in changed]
             replaced = replaced.add(replaced_actions_of(counted))
-        games += table.seats
+        games += matchup.seats
         chosen = np.random.default_rng([gauntlet.seed, number]).permutation(len(recorder.rows))[:rows]
-        played.append(_Played(table, [recorder.rows[i] for i in chosen.tolist()]))
+        played.append(_Played(matchup, [recorder.rows[i] for i in chosen.tolist()]))
         if progress is not None:
             progress(1)
-    names = ", ".join(one.table.name for one in played)
+    names = ", ".join(one.matchup.name for one in played)
     results = [
         CheckResult("finishes games in every seat and matchup", not problem, problem or f"{games} games: {names}"),
         CheckResult(
@@ -166,20 +166,20 @@ def check_player(
 
 def _matchups(player: str, gauntlet: Gauntlet) -> Iterator[MatchupPlan]:
     """Yield each matchup of a gauntlet with the player in one seat and ``random`` in all others."""
-    for table in gauntlet.tables:
-        seats = int(table.played["seats"])
+    for matchup in gauntlet.matchups:
+        seats = int(matchup.played["seats"])
         lineup = [player, *["random"] * (seats - 1)]
-        entry = {**table.played, "name": table.name, "lineups": [lineup], "games": seats}
-        yield plan_from_dict({"seed": gauntlet.seed, "tables": [entry]}).tables[0]
+        entry = {**matchup.played, "name": matchup.name, "lineups": [lineup], "games": seats}
+        yield plan_from_dict({"seed": gauntlet.seed, "matchups": [entry]}).matchups[0]
 
 
-def _play(player: Player, table: MatchupPlan, seed: int) -> None:
+def _play(player: Player, matchup: MatchupPlan, seed: int) -> None:
     """Play one deal once per seat rotation."""
-    games = schedule_games(table, seed, WorkUnit(0, 0, 0, 0, 1))
+    games = schedule_games(matchup, seed, WorkUnit(0, 0, 0, 0, 1))
     players = [player, RandomPlayer()]
     seating = np.where(games.lineup_positions == 0, 0, 1)
-    streams = np.stack([init_streams(seed, games.game, seat) for seat in range(table.seats)], axis=1)
-    play_games(players, table.config, seating, games.seeds, streams, disabled=games.disabled)
+    streams = np.stack([init_streams(seed, games.game, seat) for seat in range(matchup.seats)], axis=1)
+    play_games(players, matchup.config, seating, games.seeds, streams, disabled=games.disabled)
 
 
 def _asked(player: Player, rows: Sequence[_Row]) -> list[int]:
@@ -193,17 +193,17 @@ def _asked(player: Player, rows: Sequence[_Row]) -> list[int]:
 
 
 def _again(player: str, one: _Played) -> list[int]:
-    made = make_player(player, one.table.config)
+    made = make_player(player, one.matchup.config)
     return [_asked(made, [row])[0] for row in one.rows]
 
 
 def _reversed(player: str, one: _Played) -> list[int]:
-    made = make_player(player, one.table.config)
+    made = make_player(player, one.matchup.config)
     return [_asked(made, [row])[0] for row in one.rows[::-1]][::-1]
 
 
 def _batched(player: str, one: _Played) -> list[int]:
-    return _asked(make_player(player, one.table.config), one.rows)
+    return _asked(make_player(player, one.matchup.config), one.rows)
 
 
 #: Checks in which a new instance of the player receives the same inputs again.
@@ -222,7 +222,7 @@ def _repeated(
         try:
             found = ask(player, one)
         except PlayerError as error:
-            return CheckResult(name, False, f"{one.table.name}: {error}")
+            return CheckResult(name, False, f"{one.matchup.name}: {error}")
         total += len(found)
         different += sum(action != row.action for action, row in zip(found, one.rows, strict=True))
     return CheckResult(name, not different, f"{different:,} of {total:,} actions differ")

@@ -118,16 +118,16 @@ def _entry_data(tournaments: TournamentManager, name: str) -> dict[str, Any]:
 
 def _state_data(state: TournamentState) -> dict[str, Any]:
     tournament, left = state.tournament, state.seconds_left
-    spec, table = spec_of(tournament.config), tournament.plan.tables[0]
+    spec, matchup = spec_of(tournament.config), tournament.plan.matchups[0]
     return {
         "tournament": tournament.name,
         "title": tournament.title,
         "made": tournament.made,
         "game": spec.name.capitalize(),
         "options": list(tournament.options),
-        "seats": table.seats,
+        "seats": matchup.seats,
         "players": list(tournament.players),
-        "lineups": len(table.lineups),
+        "lineups": len(matchup.lineups),
         "deals": tournament.deals,
         "seed": tournament.seed,
         "games": tournament.games,

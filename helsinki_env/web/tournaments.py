@@ -73,19 +73,19 @@ class Tournament:
 
     def deals_done(self, numbers: Sequence[int]) -> list[int]:
         """Return the number of deals that each line-up has completed, given the indices of all finished games."""
-        (table,) = self.plan.tables
-        done = [0] * len(table.lineups)
+        (matchup,) = self.plan.matchups
+        done = [0] * len(matchup.lineups)
         for number in numbers:
-            done[number // table.seats % len(table.lineups)] += 1
-        return [games // table.seats for games in done]
+            done[number // matchup.seats % len(matchup.lineups)] += 1
+        return [games // matchup.seats for games in done]
 
     def numbers(self, unit: WorkUnit) -> list[int]:
         """Return the game indices of a work unit, ordered by deal, line-up and rotation of the seats."""
-        (table,) = self.plan.tables
+        (matchup,) = self.plan.matchups
         return [
-            (deal * len(table.lineups) + unit.lineup) * table.seats + rotation
+            (deal * len(matchup.lineups) + unit.lineup) * matchup.seats + rotation
             for deal in range(unit.first, unit.end)
-            for rotation in range(table.seats)
+            for rotation in range(matchup.seats)
         ]
 
 
@@ -211,7 +211,7 @@ def _play(connection: Connection, tournament: Tournament, saved: Sequence[tuple[
     rated_at, rating_seconds = time.monotonic(), 0.0
     while playing and (unit := next_work_unit(done, tournament.deals, deals)) is not None:
         began = time.monotonic()
-        played = play_work_unit(tournament.plan.tables[0], tournament.seed, unit)
+        played = play_work_unit(tournament.plan.matchups[0], tournament.seed, unit)
         records = list(records_of(tournament.plan, [(unit, played)]))
         new = dict(zip(tournament.numbers(unit), records, strict=True))
         connection.send(("games", [(number, record.to_json()) for number, record in new.items()]))
@@ -239,17 +239,17 @@ def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> d
 
     `without` is the reason why there are no ratings, or None. Missing ratings and unknown bounds are None.
     """
-    (table,) = group_records((games[number] for number in sorted(games)), lambda _: tournament.title)
-    if len(set(table.deal.tolist())) < MIN_DEALS:
+    (matchup,) = group_records((games[number] for number in sorted(games)), lambda _: tournament.title)
+    if len(set(matchup.deal.tolist())) < MIN_DEALS:
         reason = "ratings need at least two deals, because their intervals measure how deals differ"
-        return unrated_data(table) | {"without": reason}
+        return unrated_data(matchup) | {"without": reason}
     try:
         from helsinki_env.evaluation.rating.ratings import rate
         from helsinki_env.evaluation.rating.report import matchup_rating_data
 
-        data = matchup_rating_data(rate(table))
+        data = matchup_rating_data(rate(matchup))
     except (RatingError, MissingExtraError) as problem:
-        return unrated_data(table) | {"without": str(problem)}
+        return unrated_data(matchup) | {"without": str(problem)}
     return {key: data[key] for key in ("games", "deals", "reference", "players", "pairs")} | {"without": None}
 
 

@@ -72,14 +72,14 @@ def main(
             import_module("helsinki_env.evaluation.arena.parquet")
     options_given = {"players": players, "games": games, "num_players": num_players, **vars(variant)}
     given = [name for name, value in options_given.items() if value is not None and value is not False]
-    changes = {name: value for name, value in (("seed", seed), ("chunk", unit_games)) if value is not None}
+    changes = {name: value for name, value in (("seed", seed), ("unit_games", unit_games)) if value is not None}
     if config is None:
         played = variant.config(num_players, 2)
         names = read_list("random,greedy" if players is None else players)
         matchup: dict[str, Any] = {"players": names, "game": config_to_dict(played), "name": game_text(played)}
         if games is not None:
             matchup["games"] = games
-        plan = plan_from_dict({**changes, "tables": [matchup]})
+        plan = plan_from_dict({**changes, "matchups": [matchup]})
     elif given:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UserError(f"{named}: found with the file {config}, which defines the games; leave one of them out")
@@ -106,7 +106,7 @@ def _tables(out: Path) -> Iterator[Table]:
     from helsinki_env.evaluation.match_stats import player_result
 
     entries = read_json(out / "times.json", UserError).entries("times of players")
-    times = {(entry["table"].text(), entry["player"].text()): entry for entry in entries}
+    times = {(entry["matchup"].text(), entry["player"].text()): entry for entry in entries}
     for games in load_run(out, whole=True):
         columns = ("player", "games", "games won", "95% interval", "points", "rank", "ms/action")
         table = results_table(columns, "player", f"{games.name} ({len(games):,} games)")

@@ -65,14 +65,14 @@ def run(
         if part not in all_parts:
             raise error(f"--parts: found {part!r}, expected some of {', '.join(all_parts)}")
     study = study_module.StudyConfig.from_yaml(config_file(config, "balance", "CONFIG"), trust=trust)
-    tables = [table for plan in study.known_plans for table in plan.tables]
-    for name, game in dict.fromkeys((name, table.config) for table in tables for name in table.players):
+    matchups = [matchup for plan in study.known_plans for matchup in plan.matchups]
+    for name, game in dict.fromkeys((name, matchup.config) for matchup in matchups for name in matchup.players):
         check_players([name], game)
     out_folder(out)
     study.open(out)
-    precompile_groups(groups_for({name for table in tables for name in table.players}))
+    precompile_groups(groups_for({name for matchup in matchups for name in matchup.players}))
     console, play = plain_console(), tournament_runner(out, workers)
-    with reuse_workers(), shared_budget(name for table in tables for name in table.players):
+    with reuse_workers(), shared_budget(name for matchup in matchups for name in matchup.players):
         for part in (part for part in all_parts if part in chosen):
             plan = results.plan_of(study, out, part)
             if plan is None:
@@ -154,7 +154,7 @@ def effects(
     _check_effects(page)
     plan = RunFolder.open(run).plan
     words = ["effects", str(run), *(["--out", str(out)] if out else []), "--title", title]
-    provenance = {**_provenance(plan.tables, words), "seed": plan.seed, "plan": plan.digest}
+    provenance = {**_provenance(plan.matchups, words), "seed": plan.seed, "plan": plan.digest}
     files, data = ablation_report_files(load_run(run), page.stem, title, provenance)
     _write_report(page.parent, files, ())
     write_json(page.with_suffix(".json"), data)
@@ -167,7 +167,7 @@ def _check_effects(page: Path) -> None:
     data = page.with_suffix(".json")
     if page.exists() or data.exists():
         try:
-            read_json(data, UserError).mapping(("provenance", "tables"))
+            read_json(data, UserError).mapping(("provenance", "matchups"))
         except UserError as problem:
             raise UserError(f"--out: found another file at {page} ({problem}); choose another name") from None
 
@@ -309,7 +309,7 @@ def retrain(
             f"{config}: preset: found {settings.preset}, expected one without start, against, covered and "
             "components, so that its networks learn from scratch on the published board with all actions"
         )
-    taught = {count for table in preset.matchups for count in table.players}
+    taught = {count for matchup in preset.matchups for count in matchup.players}
     if missing := set(settings.players) - taught:
         raise UserError(
             f"{config}: found games of {min(missing)} players, expected some of {', '.join(map(str, sorted(taught)))}, "
@@ -366,12 +366,12 @@ def sensitivity(
 
     settings = analysis.SensitivityConfig.from_yaml(config_file(config, "sensitivity", "CONFIG"), trust=trust)
     plan = settings.plan
-    all_players = _checked_players(plan.tables)
+    all_players = _checked_players(plan.matchups)
     out_folder(out)
     report_folder = _report_folder(out)
     precompile_groups(groups_for(all_players))
     tournament_runner(out, workers)("games", plan)
-    provenance = {**_provenance(plan.tables, ["sensitivity", config, "--out", str(out)]), "plan": plan.digest}
+    provenance = {**_provenance(plan.matchups, ["sensitivity", config, "--out", str(out)]), "plan": plan.digest}
     data = analysis.sensitivity_results(settings, load_run(out / "games"), provenance)
     files = analysis.sensitivity_report_files(
         data, settings.name, f"What depends on our guesses: {settings.name.capitalize()}"
@@ -425,7 +425,7 @@ def score(
     from helsinki_env.evaluation.arena.plan import environment_versions
 
     settings = Objectives.from_yaml(config_file(objectives, "objectives", "--objectives"), trust=trust)
-    matchups = settings.plan(components, out).tables
+    matchups = settings.plan(components, out).matchups
     all_players = _checked_players(matchups)
     out_folder(out)
     precompile_groups(groups_for(all_players))
@@ -502,7 +502,7 @@ def search(
         from helsinki_env.evaluation.balance import search_report
 
     settings = searching.SearchConfig.from_yaml(config_file(config, "search", "CONFIG"), trust=trust)
-    matchups = settings.objectives.plan(settings.components, out).tables
+    matchups = settings.objectives.plan(settings.components, out).matchups
     all_players = _checked_players(matchups)
     out_folder(out)
     report_folder = _report_folder(out)
@@ -539,19 +539,19 @@ def _module(name: str) -> Any:
     return import_module(f"helsinki_env.evaluation.balance.{default_spec().name}.{name}")
 
 
-def _checked_players(tables: Sequence[MatchupPlan]) -> set[str]:
+def _checked_players(matchups: Sequence[MatchupPlan]) -> set[str]:
     """Create every player once, so that an invalid name is reported before the first game; return the names."""
-    for table in tables:
-        check_players(table.players, table.config)
-    return {name for table in tables for name in table.players}
+    for matchup in matchups:
+        check_players(matchup.players, matchup.config)
+    return {name for matchup in matchups for name in matchup.players}
 
 
-def _provenance(tables: Sequence[MatchupPlan], words: Sequence[str]) -> dict[str, Any]:
+def _provenance(matchups: Sequence[MatchupPlan], words: Sequence[str]) -> dict[str, Any]:
     """Return the versions and the command of a report, given the words after ``helsinki balance``."""
     from helsinki_env.evaluation.arena.plan import environment_versions
 
     return {
-        "environment": environment_versions(tables),
+        "environment": environment_versions(matchups),
         "package": helsinki_env.__version__,
         "command": shlex.join(["helsinki", "balance", *words]),
     }

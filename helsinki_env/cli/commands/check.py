@@ -52,10 +52,10 @@ def main(
     # The opponents of the gauntlet do not play, so its code is not run.
     chosen = Gauntlet.from_yaml(config_file(gauntlet or default_spec().name, "gauntlets", "--gauntlet"), trust=True)
     player = player.strip()
-    check_players([player], chosen.reference.tables[0].config)
+    check_players([player], chosen.reference.matchups[0].config)
     if json is not None:
         out_file(json, "--json")
-    display = ProgressDisplay(len(chosen.tables), "matchups")
+    display = ProgressDisplay(len(chosen.matchups), "matchups")
     saved = f"nothing saved; start again with: {rerun_command_line()}"
     with save_on_interrupt(lambda: saved), display, shared_budget([player]):
         results = check_player(player, chosen, rows=rows, seconds=seconds, progress=display.advance)

@@ -82,7 +82,7 @@ def main(
         config = read_game_config(None, num_players, None, False, None, 2, game)
         names = ["greedy"] if players is None else read_list(players)
         matchup = {"players": names, "games": 1000 if games is None else games, "game": config_to_dict(config)}
-        plan = plan_from_dict({"seed": seed or 0, "chunk": shard_games, "tables": [matchup]})
+        plan = plan_from_dict({"seed": seed or 0, "unit_games": shard_games, "matchups": [matchup]})
         check_players(names, config)
         for name in names:
             if innermost_name(name).startswith("llm:"):

@@ -92,13 +92,13 @@ def run(
     if (out / "certificate.json").exists() and certified_name(out / "certificate.json", "suite") is not None:
         raise UserError(f"--out: found {out}, the folder of a test on positions; choose another one")
     page = None if write is None else _leaderboard(write, chosen)
-    check_players([player], chosen.reference.tables[0].config)  # fail before the kernels of its matchups are compiled
+    check_players([player], chosen.reference.matchups[0].config)  # fail before the kernels of its matchups are compiled
     pins = ReferenceRatings.of(chosen)
     deals = None
     if sealed is not None:
         text, digest = (
             Node(sealed, UserError, "--sealed").text(),
-            files_digest(player, chosen.reference.tables[0].config),
+            files_digest(player, chosen.reference.matchups[0].config),
         )
         deals = check_seal(out / SEAL_FILE, chosen, player, digest, stage) | {"text": text}
         chosen = seal_gauntlet(chosen, deals["seal"], text)
@@ -109,7 +109,7 @@ def run(
                 f"--out: found {out}, the folder of the certificates of {page.path}; expected another folder"
             )
         with _about("--write"):
-            page.check_rated(pins, player, files_digest(player, plan.tables[0].config), plan.games)
+            page.check_rated(pins, player, files_digest(player, plan.matchups[0].config), plan.games)
         out_file(page.file_of(player), "--write")
     out_folder(out)
     precompile_plan(plan)
@@ -124,7 +124,9 @@ def run(
         with _about("--write"):
             wrote += [page.write_rated(pins, certificate), page.path]
     console = plain_console()
-    expected = expected_opponent_scores(plan, pins, [table["rating"] for table in certificate["certified"]["tables"]])
+    expected = expected_opponent_scores(
+        plan, pins, [matchup["rating"] for matchup in certificate["certified"]["matchups"]]
+    )
     for table in _tables(certificate["certified"], format_rating_interval, expected):
         console.print(table)
     measured, rating = certificate["measured"], certificate["certified"]["rating"]
@@ -169,7 +171,7 @@ def seal(
         from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, SEAL_FILE, write_seal
 
     player, chosen = _player_name(player), _gauntlet(gauntlet, trust)
-    config = chosen.reference.tables[0].config
+    config = chosen.reference.matchups[0].config
     check_players([player], config)
     Node(source, UserError, "--source").text()
     chosen.plan(COUNTED_PREFIX + player, stage)  # rejects an unknown stage
@@ -228,12 +230,12 @@ def verify(
     if gauntlet is None and (bundled := certified_name(certificate, "gauntlet")) in list_yaml("gauntlets"):
         gauntlet = bundled
     chosen = _gauntlet(gauntlet, trust)
-    check_players([] if player is None else [player], chosen.reference.tables[0].config)
+    check_players([] if player is None else [player], chosen.reference.matchups[0].config)
     claim = read_unverified_certificate(certificate, chosen, ReferenceRatings.of(chosen), player, trust=trust)
     sample_seed = secrets.randbelow(2**32) if seed is None else seed
-    chunks = claim.sample(games, sample_seed)
+    units = claim.sample(games, sample_seed)
     precompile_plan(claim.plan)
-    count = claim.plan.games_of(chunks)
+    count = claim.plan.games_of(units)
     display = ProgressDisplay(count)
     with (
         save_on_interrupt(
@@ -242,7 +244,7 @@ def verify(
         display,
         shared_budget([claim.player]),
     ):
-        claim.play(chunks, processes or cpu_count(), display.advance)
+        claim.play(units, processes or cpu_count(), display.advance)
     other = "" if claim.player == claim.named else f" (the certificate names {claim.named})"
     console, rating = plain_console(), f"{claim.rating['rating']:.0f} ({format_rating_interval(claim.rating)})"
     lines = [
@@ -252,7 +254,7 @@ def verify(
     if claim.sealed:
         lines.append("sealed: {source}; the text is {text!r}".format(**claim.sealed))
     if seed is None and count < claim.plan.games:  # a seed known in advance would reveal which games are not checked
-        share = f"{claim.undetected_fraction(len(chunks)):.1%}"
+        share = f"{claim.undetected_fraction(len(units)):.1%}"
         lines.append(
             f"at most {share} of the games are modified (95% confidence); --games {claim.plan.games} replays all"
         )
@@ -395,9 +397,9 @@ def _tables(
         f"{title}: {certified['rating']['games']:,} games",
         few,
     )
-    for one in certified["tables"]:
+    for one in certified["matchups"]:
         cells = (f"{one['games']:,}", f"{one['rating']:.0f}", interval(one) if enough else "")
-        rated.add_row(one["table"], *cells, _share(one["won"], enough))
+        rated.add_row(one["matchup"], *cells, _share(one["won"], enough))
     columns = ("opponent", "meetings", "ahead", "expected from its rating")
     met = results_table(columns, "opponent", f"How often {certified['player']} finished ahead of its opponents")
     for one in certified["opponents"]:

@@ -101,23 +101,23 @@ def main(
         from helsinki_env.evaluation.rating.ratings import rate
 
         records = _played(run)
-        print_ratings(console, [rate(table, **vars(rating)) for table in records])
+        print_ratings(console, [rate(matchup, **vars(rating)) for matchup in records])
         if payoff:
             _payoff(console, records, None)
         return
-    tables, provenance = rate_run(run, rating)
-    print_ratings(console, tables)
+    matchups, provenance = rate_run(run, rating)
+    print_ratings(console, matchups)
     for line in provenance.get("replaced", ()):
         console.print(line)
     if provenance["missing_games"]:
         console.print(f"{provenance['missing_games']:,} games of the run are missing")
     if payoff:
-        _payoff(console, [table for table in _played(run) if len(table)], out)
+        _payoff(console, [matchup for matchup in _played(run) if len(matchup)], out)
     if out is not None:
         from helsinki_env.evaluation.rating.report import ratings_data
 
         command = f"{shlex.join(['helsinki', 'rate', str(run), '--out', str(out)])} {rating.command_line}"
-        write_report(out / "ladder.md", ratings_data(tables, provenance, command))
+        write_report(out / "ladder.md", ratings_data(matchups, provenance, command))
         console.print(f"Wrote {out / 'ladder.md'}, ladder.json and figures")
 
 
@@ -132,12 +132,12 @@ def _check_page(out: Path) -> None:
             raise UserError(f"--out: found other files in {out} ({problem}); choose another folder") from None
 
 
-def _payoff(console: Console, tables: Sequence[RatableGames], out: Path | None) -> None:
+def _payoff(console: Console, matchups: Sequence[RatableGames], out: Path | None) -> None:
     """Print the payoff rankings of each matchup, and write them to payoff.json."""
     from helsinki_env.evaluation.rating.shares import payoff_ranking
     from helsinki_env.utils.files import write_json
 
-    rankings = [payoff_ranking(table) for table in tables]
+    rankings = [payoff_ranking(matchup) for matchup in matchups]
     for ranking in rankings:
         columns = ("player", "mean score", "alpha-rank", "Nash average", "against Nash", "soft Condorcet")
         table = results_table(columns, "player", f"{ranking.name}: rankings from the payoff table")
@@ -161,18 +161,20 @@ def rate_run(run: Path, rating: RatingOptions) -> tuple[list[Ratings], dict[str,
 
     folder = RunFolder.open(run)
     plan, played, lines = folder.plan, load_run(run), run_notes(folder.times())
-    rated = [rate(table, **vars(rating)) for table in played if len(table)]
+    rated = [rate(matchup, **vars(rating)) for matchup in played if len(matchup)]
     provenance = {
-        "environment": environment_versions(plan.tables),
+        "environment": environment_versions(plan.matchups),
         "package": helsinki_env.__version__,
         "numpy": version("numpy"),
         "scipy": version("scipy"),
         "seed": plan.seed,
         "plan": plan.digest,
-        "games": sum(len(table) for table in played),
-        "missing_games": sum(table.missing for table in played),
+        "games": sum(len(matchup) for matchup in played),
+        "missing_games": sum(matchup.missing for matchup in played),
         "resampling": {"seed": rating.seed, "resamples": rating.resamples},
-        "tables": {table.name: {"configuration": table.config.digest} | table.designs for table in plan.tables},
+        "matchups": {
+            matchup.name: {"configuration": matchup.config.digest} | matchup.designs for matchup in plan.matchups
+        },
         **({"networks": networks} if (networks := folder.networks) else {}),
         **({"replaced": lines} if lines else {}),
     }
@@ -185,15 +187,15 @@ def _played(path: Path) -> Sequence[RatableGames]:
 
     if not path.is_file():
         return load_run(path)
-    tables = group_records(read_records(path), game_text)
-    if not tables:
+    matchups = group_records(read_records(path), game_text)
+    if not matchups:
         raise UserError(f"{path}: found no records, expected some from helsinki simulate --out")
-    return tables
+    return matchups
 
 
-def print_ratings(console: Console, tables: list[Ratings]) -> None:
+def print_ratings(console: Console, matchups: list[Ratings]) -> None:
     """Print the ratings of each matchup."""
-    for ratings in tables:
+    for ratings in matchups:
         console.print(_table(ratings))
         console.print(_seats(ratings))
 
@@ -211,7 +213,7 @@ def write_report(page: Path, data: dict[str, Any], images: str = "") -> None:
 def _table(ratings: Ratings) -> Table:
     statistics = ratings.statistics
     columns = ("#", "player", "rating", "95% interval", "won", "points", "games", "P(#)")
-    title = f"{ratings.table}: {ratings.games:,} games of {ratings.deals:,} deals"
+    title = f"{ratings.matchup}: {ratings.games:,} games of {ratings.deals:,} deals"
     table = results_table(columns, "player", title)
     for rank, i in enumerate(ratings.order):
         reference = ratings.players[i] == ratings.reference
@@ -249,25 +251,25 @@ def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> N
     if len(names) != 2 or names[0] == names[1]:
         raise UserError(f"--better: found {better!r}, expected two players, A,B")
     played = _played(run)
-    chosen = [table for table in played if set(names) <= set(table.players) and len(table.seating)]
+    chosen = [matchup for matchup in played if set(names) <= set(matchup.players) and len(matchup.seating)]
     if not chosen:
-        players = "; ".join(f"{table.name}: {', '.join(table.players)}" for table in played)
+        players = "; ".join(f"{matchup.name}: {', '.join(matchup.players)}" for matchup in played)
         raise UserError(f"--better: found {better!r}, expected two players of one matchup ({players})")
     if hypotheses.is_extreme:
         console.print(
             "The hypotheses are far from 50%, where errors are up to three times as frequent as --alpha and --beta say."
         )
-    for table in chosen:
-        for line in _conclusion(table, names, hypotheses):
+    for matchup in chosen:
+        for line in _conclusion(matchup, names, hypotheses):
             console.print(line)
 
 
-def _conclusion(table: RatableGames, names: list[str], hypotheses: Hypotheses) -> list[str]:
+def _conclusion(matchup: RatableGames, names: list[str], hypotheses: Hypotheses) -> list[str]:
     from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
     from helsinki_env.evaluation.rating.sprt import expected_blocks, run_sprt
 
-    one, two = (table.players.index(name) for name in names)
-    blocks = head_to_head_by_unit(table.seating, table.places, table.deal, one, two)
+    one, two = (matchup.players.index(name) for name in names)
+    blocks = head_to_head_by_unit(matchup.seating, matchup.places, matchup.deal, one, two)
     state = run_sprt(blocks, hypotheses)
     lower, upper = hypotheses.bounds
     tested = f"{hypotheses.low:.1%} or less against {hypotheses.high:.1%} or more"
@@ -279,7 +281,7 @@ def _conclusion(table: RatableGames, names: list[str], hypotheses: Hypotheses) -
     }
     ratio = f"log likelihood ratio {state.log_ratio:+.2f}, bounds {lower:+.2f} and {upper:+.2f}"
     lines = [
-        f"{table.name}: {answers[state.decision]} ({tested} of pairings ahead)",
+        f"{matchup.name}: {answers[state.decision]} ({tested} of pairings ahead)",
         f"  {state.blocks:,} of {len(blocks):,} deals used; mean {state.mean:.1%}, {ratio}",
     ]
     if len(blocks) > 1 and blocks.std() > 0:

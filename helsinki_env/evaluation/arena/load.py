@@ -85,13 +85,13 @@ def load_run(path: str | Path, *, whole: bool = False) -> list[MatchupGames]:
             files are damaged or contradict the plan.
     """
     folder = RunFolder.open(Path(path))
-    tables = folder.plan.tables
-    played: list[list[_Columns]] = [[_no_games(table.seats)] for table in tables]
-    for chunk, games in folder.games(whole=whole):
-        played[chunk.table].append(_columns(tables[chunk.table], chunk, games))
+    matchups = folder.plan.matchups
+    played: list[list[_Columns]] = [[_no_games(matchup.seats)] for matchup in matchups]
+    for unit, games in folder.games(whole=whole):
+        played[unit.matchup].append(_columns(matchups[unit.matchup], unit, games))
     if all(len(parts) == 1 for parts in played):
         raise ArenaError(f"{path}: found a run without games, expected at least one; resume it with helsinki arena")
-    return [_matchup_games(table, parts) for table, parts in zip(tables, played, strict=True)]
+    return [_matchup_games(matchup, parts) for matchup, parts in zip(matchups, played, strict=True)]
 
 
 def load_records(path: str | Path) -> Iterator[Record]:
@@ -107,12 +107,12 @@ def load_records(path: str | Path) -> Iterator[Record]:
     return records_of(folder.plan, folder.games())
 
 
-def _columns(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> _Columns:
+def _columns(matchup: MatchupPlan, unit: WorkUnit, games: WorkUnitGames) -> _Columns:
     """Return the arrays of a `MatchupGames` for the games of one work unit."""
     planned, played = games.schedule, games.played
     return {
         "seating": planned.seating,
-        "block": chunk.lineup * table.blocks + planned.block,
+        "block": unit.lineup * matchup.blocks + planned.block,
         "deal": planned.block,
         "covered": planned.disabled.covered,
         "denied": planned.disabled.denied,
@@ -140,13 +140,13 @@ def group_records(records: Iterable[Record], named: Callable[[Any], str]) -> lis
     Raises:
         RecordError: if a game is unfinished.
     """
-    tables: dict[Any, list[Record]] = {}
+    matchups: dict[Any, list[Record]] = {}
     equal = lru_cache(lambda config: config.replace(denied=None))  # parsing a configuration is slow
     for number, record in enumerate(records):
         if not record.finished:
             raise RecordError(f"game {number + 1}: found an unfinished game, expected only finished games")
-        tables.setdefault(equal(record.config), []).append(record)
-    return [_recorded_games(named(config), games) for config, games in tables.items()]
+        matchups.setdefault(equal(record.config), []).append(record)
+    return [_recorded_games(named(config), games) for config, games in matchups.items()]
 
 
 def _recorded_games(name: str, games: list[Record]) -> RatableGames:

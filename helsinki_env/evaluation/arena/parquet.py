@@ -58,7 +58,7 @@ _KINDS = {5: (1, 2), 7: (1, 2), 8: (1, 4)}
 
 SCHEMA = pa.schema(
     [
-        ("table", pa.string()),
+        ("matchup", pa.string()),
         ("lineup", pa.int32()),
         ("block", pa.int32()),  # number within the line-up, and of the deal
         ("game", pa.int32()),  # number within the line-up
@@ -79,9 +79,9 @@ SCHEMA = pa.schema(
 """The columns. All list columns except `decisions` have one entry per seat."""
 
 
-def games_to_arrow(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> Any:
+def games_to_arrow(matchup: MatchupPlan, unit: WorkUnit, games: WorkUnitGames) -> Any:
     """Return the games of a work unit as an Arrow table with the columns of `SCHEMA`."""
-    columns = {name: values.tolist() for name, values in _planned(table, chunk, games.schedule).items()}
+    columns = {name: values.tolist() for name, values in _planned(matchup, unit, games.schedule).items()}
     for field in SCHEMA:
         if field.name == "decisions":
             columns[field.name] = list(games.played.decisions)
@@ -90,31 +90,31 @@ def games_to_arrow(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) ->
     return pa.table([pa.array(columns[field.name], field.type) for field in SCHEMA], schema=SCHEMA)
 
 
-def games_from_arrow(table: MatchupPlan, seed: int, chunk: WorkUnit, rows: Any) -> WorkUnitGames:
+def games_from_arrow(matchup: MatchupPlan, seed: int, unit: WorkUnit, rows: Any) -> WorkUnitGames:
     """Return the games in an Arrow table from `games_to_arrow`; raise ArenaError if they contradict the plan."""
-    planned = schedule_games(table, seed, chunk)
+    planned = schedule_games(matchup, seed, unit)
     if len(rows) != len(planned.game):
         raise ArenaError(f"found {len(rows)} games, expected {len(planned.game)}")
-    found = {name: _values(rows, name, table.seats) for name in SCHEMA.names if name != "decisions"}
+    found = {name: _values(rows, name, matchup.seats) for name in SCHEMA.names if name != "decisions"}
     decisions, lengths = _lists(rows, "decisions")
-    for column, expected in _planned(table, chunk, planned).items():
+    for column, expected in _planned(matchup, unit, planned).items():
         check_equal(column, found.pop(column), expected, planned.game)
     games = WorkUnitGames(planned, GameResults(decisions=tuple(np.split(decisions, lengths.cumsum()[:-1])), **found))
-    validate_games(games, table.config)
+    validate_games(games, matchup.config)
     return games
 
 
-def _planned(table: MatchupPlan, chunk: WorkUnit, planned: Schedule) -> dict[str, npt.NDArray[Any]]:
+def _planned(matchup: MatchupPlan, unit: WorkUnit, planned: Schedule) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of a work unit that the plan determines, (G,) each, or (G, S) for list columns."""
     games = len(planned.game)
     return {
-        "table": np.full(games, table.name, object),
-        "lineup": np.full(games, chunk.lineup),
+        "matchup": np.full(games, matchup.name, object),
+        "lineup": np.full(games, unit.lineup),
         "block": planned.block,
         "game": planned.game,
         "seed": planned.seeds,
-        "config_digest": np.full(games, table.config.digest, object),
-        "players": np.array(table.players, object)[planned.seating],
+        "config_digest": np.full(games, matchup.config.digest, object),
+        "players": np.array(matchup.players, object)[planned.seating],
         "player": planned.seating,
         "covered": planned.disabled.covered,
         "denied": planned.disabled.denied,
@@ -163,11 +163,11 @@ class _Hashed:
         self.file.flush()
 
 
-def write_parquet(file: BinaryIO, chunks: Iterable[Any], schema: Any = SCHEMA) -> str:
+def write_parquet(file: BinaryIO, units: Iterable[Any], schema: Any = SCHEMA) -> str:
     """Write Arrow tables with the columns of `schema` as row groups, and return the SHA-256 digest of the file."""
     hashed = _Hashed(file)
     with pq.ParquetWriter(hashed, schema, compression="zstd", compression_level=3, version="2.6") as writer:
-        for rows in chunks:
+        for rows in units:
             writer.write_table(rows, row_group_size=max(1, len(rows)))
     return hashed.sha256.hexdigest()
 
@@ -339,9 +339,9 @@ class BoundedParquetFile:
             raise ArenaError(f"found {self.rows[number]} games, expected {games}")
         self._check_group(number)
         with _readable():
-            table = self._file.read_row_group(number)
-            self._check_texts(table)
-            return table.cast(self._schema)
+            rows = self._file.read_row_group(number)
+            self._check_texts(rows)
+            return rows.cast(self._schema)
 
     def batches(self, number: int, columns: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
         """Yield the games of a row group as lists of dictionaries, a few games at a time."""

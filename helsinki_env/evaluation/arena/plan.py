@@ -1,4 +1,4 @@
-"""The plan of a tournament: matchups (`tables`), line-ups, blocks of paired games, and work units (`chunks`).
+"""The plan of a tournament: matchups, line-ups, blocks of paired games, and work units.
 
 A matchup is a game configuration with players. A line-up assigns one player to each seat. A block of a line-up is one
 deal, played once per seat rotation. Successive blocks use different cyclic orders of the players, so players have
@@ -50,7 +50,7 @@ WORK_UNIT_GAMES = 60
 """Number of games in a work unit: nearly as fast as large batches, with little work lost on interruption."""
 
 #: Format version of the files in a run folder.
-_FORMAT = 3
+_FORMAT = 4
 _MAX_LINEUPS = 100_000
 _MAX_WORK_UNITS = 1_000_000
 MAX_MATCHUP_GAMES = 1_000_000_000
@@ -175,7 +175,7 @@ def _plain(value: Any) -> Any:
 class WorkUnit:
     """A work unit: consecutive blocks of a line-up. Work units are ordered as in the plan."""
 
-    table: int  # number of the matchup
+    matchup: int  # number of the matchup
     lineup: int
     number: int  # number of the work unit within the line-up
     first: int  # first block
@@ -184,7 +184,7 @@ class WorkUnit:
     @property
     def name(self) -> str:
         """Base name of the work unit's files."""
-        return f"{self.table:02d}-{self.lineup:05d}-{self.number:05d}"
+        return f"{self.matchup:02d}-{self.lineup:05d}-{self.number:05d}"
 
 
 @dataclass(frozen=True)
@@ -192,56 +192,58 @@ class Plan:
     """The plan of a whole tournament."""
 
     seed: int  # seed for deals and players
-    tables: tuple[MatchupPlan, ...]
-    chunk_games: int = WORK_UNIT_GAMES  # games in a work unit, rounded up to whole blocks
+    matchups: tuple[MatchupPlan, ...]
+    unit_games: int = WORK_UNIT_GAMES  # games in a work unit, rounded up to whole blocks
     package: str = helsinki_env.__version__
 
     def __post_init__(self) -> None:
         """Check the maximum number of work units."""
-        count = sum(len(table.lineups) * -(-table.blocks // self._blocks(table)) for table in self.tables)
+        count = sum(len(matchup.lineups) * -(-matchup.blocks // self._blocks(matchup)) for matchup in self.matchups)
         if count > _MAX_WORK_UNITS:
             raise ArenaError(
                 f"games: found {self.games:,} in {count:,} work units, expected at most {_MAX_WORK_UNITS:,} units; "
-                f"request fewer games, or a chunk of more than {self.chunk_games:,}"
+                f"request fewer games, or more than {self.unit_games:,} per unit (unit_games)"
             )
 
-    def _blocks(self, table: MatchupPlan) -> int:
+    def _blocks(self, matchup: MatchupPlan) -> int:
         """Return the number of blocks in a work unit."""
-        return -(-self.chunk_games // table.seats)
+        return -(-self.unit_games // matchup.seats)
 
     @property
     def games(self) -> int:
         """Number of games in all matchups."""
-        return sum(table.games for table in self.tables)
+        return sum(matchup.games for matchup in self.matchups)
 
     @cached_property
-    def chunks(self) -> tuple[WorkUnit, ...]:
+    def work_units(self) -> tuple[WorkUnit, ...]:
         """All work units in order."""
         return tuple(
             self._work_unit(number, lineup, i)
-            for number, table in enumerate(self.tables)
-            for lineup in range(len(table.lineups))
-            for i in range(-(-table.blocks // self._blocks(table)))
+            for number, matchup in enumerate(self.matchups)
+            for lineup in range(len(matchup.lineups))
+            for i in range(-(-matchup.blocks // self._blocks(matchup)))
         )
 
-    def whole(self, chunk: WorkUnit) -> WorkUnit:
+    def whole(self, unit: WorkUnit) -> WorkUnit:
         """Return the complete work unit that contains a partial one."""
-        return self._work_unit(chunk.table, chunk.lineup, chunk.number)
+        return self._work_unit(unit.matchup, unit.lineup, unit.number)
 
-    def _work_unit(self, table: int, lineup: int, number: int) -> WorkUnit:
-        plan = self.tables[table]
+    def _work_unit(self, matchup: int, lineup: int, number: int) -> WorkUnit:
+        plan = self.matchups[matchup]
         blocks = self._blocks(plan)
-        return WorkUnit(table, lineup, number, number * blocks, min(plan.blocks, (number + 1) * blocks))
+        return WorkUnit(matchup, lineup, number, number * blocks, min(plan.blocks, (number + 1) * blocks))
 
-    def games_of(self, chunks: Sequence[WorkUnit]) -> int:
+    def games_of(self, units: Sequence[WorkUnit]) -> int:
         """Return the total number of games in work units."""
-        return sum((chunk.end - chunk.first) * self.tables[chunk.table].seats for chunk in chunks)
+        return sum((unit.end - unit.first) * self.matchups[unit.matchup].seats for unit in units)
 
-    def describe(self, chunk: WorkUnit) -> str:
+    def describe(self, unit: WorkUnit) -> str:
         """Return a description of a work unit for error messages."""
-        table = self.tables[chunk.table]
-        blocks = f"blocks {chunk.first} to {chunk.end - 1}"
-        return f"work unit {chunk.name} (matchup {table.name!r}, line-up {table.lineup_names(chunk.lineup)}, {blocks})"
+        matchup = self.matchups[unit.matchup]
+        blocks = f"blocks {unit.first} to {unit.end - 1}"
+        return (
+            f"work unit {unit.name} (matchup {matchup.name!r}, line-up {matchup.lineup_names(unit.lineup)}, {blocks})"
+        )
 
     @cached_property
     def digest(self) -> str:
@@ -260,11 +262,11 @@ class Plan:
     def _content(self) -> dict[str, Any]:
         return {
             "arena": _FORMAT,
-            "environment": environment_versions(self.tables),
+            "environment": environment_versions(self.matchups),
             "package": self.package,
             "seed": self.seed,
-            "chunk_games": self.chunk_games,
-            "tables": [table.to_dict() for table in self.tables],
+            "unit_games": self.unit_games,
+            "matchups": [matchup.to_dict() for matchup in self.matchups],
         }
 
     @classmethod
@@ -281,27 +283,27 @@ class Plan:
                 expected = choices_text(known.values(), None) if current is None else repr(current)
                 data["environment"].fail(expected, remedy)
         data.verify_digest("the plan of a run")
-        tables = tuple(
-            MatchupPlan.from_dict(table) for table in data["tables"].entries("at least one matchup", least=1)
+        matchups = tuple(
+            MatchupPlan.from_dict(matchup) for matchup in data["matchups"].entries("at least one matchup", least=1)
         )
-        if data["environment"].value != environment_versions(tables):
-            data["environment"].fail(repr(environment_versions(tables)), remedy)
-        chunk_games, package = data["chunk_games"].integer(1, MAX_MATCHUP_GAMES), data["package"].text("a version")
-        return cls(data["seed"].integer(0), tables, chunk_games, package)
+        if data["environment"].value != environment_versions(matchups):
+            data["environment"].fail(repr(environment_versions(matchups)), remedy)
+        unit_games, package = data["unit_games"].integer(1, MAX_MATCHUP_GAMES), data["package"].text("a version")
+        return cls(data["seed"].integer(0), matchups, unit_games, package)
 
 
-def environment_versions(tables: Iterable[MatchupPlan]) -> str:
+def environment_versions(matchups: Iterable[MatchupPlan]) -> str:
     """Return the names and versions of the environments that matchups use."""
-    return ", ".join(sorted({spec_of(table.config).environment for table in tables}))
+    return ", ".join(sorted({spec_of(matchup.config).environment for matchup in matchups}))
 
 
 def without_game_counts(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the dictionary of a plan without the keys that depend on the number of games."""
-    tables = [{key: value for key, value in table.items() if key != "blocks"} for table in data["tables"]]
-    return {**{key: value for key, value in data.items() if key != "digest"}, "tables": tables}
+    matchups = [{key: value for key, value in matchup.items() if key != "blocks"} for matchup in data["matchups"]]
+    return {**{key: value for key, value in data.items() if key != "digest"}, "matchups": matchups}
 
 
-_KEYS = ("seed", "chunk", "tables")
+_KEYS = ("seed", "unit_games", "matchups")
 _TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", *DESIGNS)
 _DEFAULT_GAMES = 2000
 
@@ -321,7 +323,7 @@ def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None =
     data = read_yaml(find_yaml(name_or_path, "arena", ArenaError), ArenaError)
     data.value = {**data.mapping(_KEYS).value, **(changes or {})}
     plan = plan_from_dict(data)
-    check_code((player for table in plan.tables for player in table.players), data.file, trust=trust)
+    check_code((player for matchup in plan.matchups for player in matchup.players), data.file, trust=trust)
     return plan
 
 
@@ -332,19 +334,19 @@ def plan_from_dict(data: Mapping[str, Any] | Node) -> Plan:
     """
     data = Node.of(data, ArenaError, "the tournament").mapping(_KEYS)
     seed = data.get("seed", 0).integer(0)
-    chunk = data.get("chunk", WORK_UNIT_GAMES).integer(1, MAX_MATCHUP_GAMES)
-    entries = data["tables"].entries("at least one matchup", least=1, most=MAX_MATCHUPS)
-    tables = tuple(_table(entry, f"table {i + 1}") for i, entry in enumerate(entries))
+    unit = data.get("unit_games", WORK_UNIT_GAMES).integer(1, MAX_MATCHUP_GAMES)
+    entries = data["matchups"].entries("at least one matchup", least=1, most=MAX_MATCHUPS)
+    matchups = tuple(_matchup(entry, f"matchup {i + 1}") for i, entry in enumerate(entries))
     names: set[str] = set()
-    for table, entry in zip(tables, entries, strict=True):
-        if table.name in names:
+    for matchup, entry in zip(matchups, entries, strict=True):
+        if matchup.name in names:
             entry["name"].fail("a unique name")
-        names.add(table.name)
+        names.add(matchup.name)
     with data.prefix_errors():
-        return Plan(seed, tables, chunk)
+        return Plan(seed, matchups, unit)
 
 
-def _table(data: Node, name: str) -> MatchupPlan:
+def _matchup(data: Node, name: str) -> MatchupPlan:
     data.mapping(_TABLE_KEYS)
     name = data.get("name", name).text("a name")
     if data["players"].is_present == data["lineups"].is_present:

@@ -51,10 +51,10 @@ class WorkUnitError(ArenaError):
     """Failed work unit. The message names the work unit and the cause."""
 
     @classmethod
-    def of(cls, plan: Plan, chunk: WorkUnit, problem: BaseException) -> WorkUnitError:
+    def of(cls, plan: Plan, unit: WorkUnit, problem: BaseException) -> WorkUnitError:
         """Return the error for a work unit in which a player or a game failed."""
         return cls(
-            f"{plan.describe(chunk)}: {type(problem).__name__}: {problem}; finished work units are saved: run the same "
+            f"{plan.describe(unit)}: {type(problem).__name__}: {problem}; finished work units are saved: run the same "
             "command again to resume"
         )
 
@@ -199,23 +199,23 @@ def run_in_processes(
             workers.end()
 
 
-def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) -> FinishedWorkUnits:
+def play_in_processes(plan: Plan, units: Iterable[WorkUnit], processes: int) -> FinishedWorkUnits:
     """Play work units in worker processes, which then end or become idle (see `reuse_workers`).
 
     Raises:
         WorkUnitError: if a player or a game fails.
         ArenaError: if a process dies, or the main script cannot start processes.
     """
-    files = [player_file_digests(table) for table in plan.tables]
-    jobs = ((chunk, (plan.tables[chunk.table], plan.seed, chunk, files[chunk.table])) for chunk in chunks)
+    files = [player_file_digests(matchup) for matchup in plan.matchups]
+    jobs = ((unit, (plan.matchups[unit.matchup], plan.seed, unit, files[unit.matchup])) for unit in units)
     reusable = not any(files)  # files may change before the next tournament
     with closing(run_in_processes(play_work_unit, jobs, processes, reusable=reusable)) as finished:
-        for chunk, future in finished:
+        for unit, future in finished:
             try:
                 games = future.result()
             except Exception as problem:
-                raise WorkUnitError.of(plan, chunk, problem) from problem
-            yield chunk, games
+                raise WorkUnitError.of(plan, unit, problem) from problem
+            yield unit, games
 
 
 def _initialize(began: Event) -> None:
@@ -245,7 +245,7 @@ _RESUBMISSIONS = 3
 
 
 def play_on_ray(
-    plan: Plan, chunks: Iterable[WorkUnit], address: str | None = None, processes: int | None = None
+    plan: Plan, units: Iterable[WorkUnit], address: str | None = None, processes: int | None = None
 ) -> FinishedWorkUnits:
     """Play work units on a Ray cluster.
 
@@ -259,39 +259,39 @@ def play_on_ray(
     ray = _import_ray(address)
     with _connected(ray, address, processes):
         play = ray.remote(num_cpus=1, max_retries=_RETRIES)(_play)
-        tables, files = ray.put(plan.tables), [player_file_digests(table) for table in plan.tables]
-        remaining = iter(chunks)
+        matchups, files = ray.put(plan.matchups), [player_file_digests(matchup) for matchup in plan.matchups]
+        remaining = iter(units)
         running: dict[Any, WorkUnit] = {}
         lost: Counter[WorkUnit] = Counter()
         try:
             while True:
                 workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines may join and leave
-                while len(running) < _JOBS_PER_WORKER * workers and (chunk := next(remaining, None)) is not None:
-                    running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
+                while len(running) < _JOBS_PER_WORKER * workers and (unit := next(remaining, None)) is not None:
+                    running[play.remote(matchups, plan.seed, unit, files[unit.matchup])] = unit
                 if not running:
                     return
                 ended, _ = ray.wait(list(running))
-                chunk = running.pop(ended[0])
+                unit = running.pop(ended[0])
                 try:
                     games = ray.get(ended[0])
                 except ray.exceptions.RayTaskError as problem:
-                    raise WorkUnitError.of(plan, chunk, problem.cause) from None
+                    raise WorkUnitError.of(plan, unit, problem.cause) from None
                 except ray.exceptions.RayError as problem:  # the worker or its machine is gone
-                    lost[chunk] += 1
-                    if lost[chunk] > _RESUBMISSIONS:
-                        raise WorkUnitError.of(plan, chunk, problem) from None
-                    running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
+                    lost[unit] += 1
+                    if lost[unit] > _RESUBMISSIONS:
+                        raise WorkUnitError.of(plan, unit, problem) from None
+                    running[play.remote(matchups, plan.seed, unit, files[unit.matchup])] = unit
                 else:
-                    yield chunk, games
+                    yield unit, games
         finally:  # after an error or an interruption, the cluster may remain
             for task in running:
                 ray.cancel(task, force=True)
 
 
-def _play(tables: tuple[MatchupPlan, ...], seed: int, chunk: WorkUnit, files: dict[str, str]) -> WorkUnitGames:
+def _play(matchups: tuple[MatchupPlan, ...], seed: int, unit: WorkUnit, files: dict[str, str]) -> WorkUnitGames:
     """Play a work unit on a worker."""
     limit_to_one_thread()
-    return play_work_unit(tables[chunk.table], seed, chunk, files)
+    return play_work_unit(matchups[unit.matchup], seed, unit, files)
 
 
 def _import_ray(address: str | None) -> Any:
@@ -393,10 +393,10 @@ def run_arena(
     # Fail early: create every player and import the writer before the first game.
     if form == "parquet":
         import_module("helsinki_env.evaluation.arena.parquet")
-    for table in plan.tables:
-        for player in table.players:
-            make_player(player, table.config)
-    names = [player for table in plan.tables for player in table.players]
+    for matchup in plan.matchups:
+        for player in matchup.players:
+            make_player(player, matchup.config)
+    names = [player for matchup in plan.matchups for player in matchup.players]
     with shared_budget(names), RunFolder.create(Path(path), plan) as folder:
         missing = folder.missing()
         if resumed is not None:
@@ -408,8 +408,8 @@ def run_arena(
                 else play_in_processes(plan, missing, processes or 1)
             )
             with closing(played):
-                for chunk, games in played:
-                    folder.save(chunk, games)
+                for unit, games in played:
+                    folder.save(unit, games)
                     if progress is not None:
-                        progress(plan.games_of([chunk]))
+                        progress(plan.games_of([unit]))
         return folder.join(form)

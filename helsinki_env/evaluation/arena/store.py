@@ -1,8 +1,8 @@
-"""The folder of a run: the plan, files for each work unit (`chunk`), and finally one file with all games.
+"""The folder of a run: the plan, files for each work unit, and finally one file with all games.
 
 =============  =====================================================================================================
 run.json       the plan and its digest; written first
-chunks/        two files per work unit: NAME.games and NAME.json
+work_units/    two files per work unit: NAME.games and NAME.json
 games.parquet  all games in the order of the plan (or games.jsonl: records for ``helsinki replay``)
 digests.json   the digest of the plan whose games are in games.parquet, and the checksum of games.parquet
 times.json     the players' times (not reproducible)
@@ -14,7 +14,7 @@ blocks. Only games.parquet requires PyArrow.
 
 NAME.games holds the game results of a work unit (`encode_results`). NAME.json is written first and holds the metadata:
 blocks, plan, checksum of the games, and times of the players. The plan determines deals, seating and disabled actions
-(`helsinki_env.evaluation.arena.work_unit.schedule_games`).
+(`helsinki_env.evaluation.arena.unit.schedule_games`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _MAX_ACTIONS = 2**15 - 1
 class WorkUnitMetadata:
     """The metadata of a work unit."""
 
-    chunk: str  # name of the work unit
+    unit: str  # name of the work unit
     first: int  # first block
     end: int  # last played block plus 1
     basis: str  # `Plan.basis`
@@ -69,7 +69,7 @@ class WorkUnitMetadata:
 class SavedWorkUnit:
     """The content of a work unit's games file, with metadata."""
 
-    chunk: WorkUnit  # work unit with the played blocks only
+    unit: WorkUnit  # work unit with the played blocks only
     content: bytes
     times: tuple[ThinkingTime, ...]  # one for each player in the line-up
 
@@ -80,33 +80,33 @@ class WorkUnitFiles:
     def __init__(self, folder: Path, plan: Plan) -> None:
         self.folder, self.plan = folder, plan
 
-    def path(self, chunk: WorkUnit, ending: str = GAMES_SUFFIX) -> Path:
+    def path(self, unit: WorkUnit, ending: str = GAMES_SUFFIX) -> Path:
         """Return the path of a work unit's file with the given extension."""
-        return self.folder / f"{chunk.name}{ending}"
+        return self.folder / f"{unit.name}{ending}"
 
-    def write(self, chunk: WorkUnit, played: GameResults, times: Sequence[ThinkingTime]) -> None:
+    def write(self, unit: WorkUnit, played: GameResults, times: Sequence[ThinkingTime]) -> None:
         """Write the games and the metadata of a work unit."""
         content = encode_results(played)
         metadata = {
-            "chunk": chunk.name,
-            "blocks": [chunk.first, chunk.end],
+            "work_unit": unit.name,
+            "blocks": [unit.first, unit.end],
             "basis": self.plan.basis,
             "sha256": hashlib.sha256(content).hexdigest(),
             "times": [{"player": time.player, **time.to_dict()} for time in times],
         }
-        write_json(self.path(chunk, _METADATA_SUFFIX), metadata)
-        with atomic_write(self.path(chunk)) as file:
+        write_json(self.path(unit, _METADATA_SUFFIX), metadata)
+        with atomic_write(self.path(unit)) as file:
             file.write(content)
 
-    def load_saved(self, chunk: WorkUnit) -> SavedWorkUnit | None:
+    def load_saved(self, unit: WorkUnit) -> SavedWorkUnit | None:
         """Return the saved games of a work unit, or None if they are missing or damaged."""
-        metadata = self._metadata(chunk)
-        if metadata is None or (metadata.chunk, metadata.basis) != (chunk.name, self.plan.basis):
+        metadata = self._metadata(unit)
+        if metadata is None or (metadata.unit, metadata.basis) != (unit.name, self.plan.basis):
             return None
-        if metadata.first != chunk.first or not chunk.first < metadata.end <= chunk.end:
+        if metadata.first != unit.first or not unit.first < metadata.end <= unit.end:
             return None
-        played, path = replace(chunk, end=metadata.end), self.path(chunk)
-        seats = self.plan.tables[chunk.table].seats
+        played, path = replace(unit, end=metadata.end), self.path(unit)
+        seats = self.plan.matchups[unit.matchup].seats
         max_bytes = self.plan.games_of([played]) * (_columns(seats).itemsize + 2 * _MAX_ACTIONS * seats)
         try:
             if path.stat().st_size > max_bytes:
@@ -120,25 +120,25 @@ class WorkUnitFiles:
 
     def games(self, saved: SavedWorkUnit) -> WorkUnitGames:
         """Decode the games of a work unit; raise ArenaError if they are invalid or contradict the plan."""
-        chunk, table = saved.chunk, self.plan.tables[saved.chunk.table]
+        unit, matchup = saved.unit, self.plan.matchups[saved.unit.matchup]
         try:
-            played = decode_results(saved.content, self.plan.games_of([chunk]), table.seats)
-            games = WorkUnitGames(schedule_games(table, self.plan.seed, chunk), played, saved.times)
-            validate_games(games, table.config)
+            played = decode_results(saved.content, self.plan.games_of([unit]), matchup.seats)
+            games = WorkUnitGames(schedule_games(matchup, self.plan.seed, unit), played, saved.times)
+            validate_games(games, matchup.config)
         except ArenaError as problem:
             raise ArenaError(
-                f"{self.path(chunk)}: {self.plan.describe(chunk)}: {problem}; remove the file and run helsinki arena "
+                f"{self.path(unit)}: {self.plan.describe(unit)}: {problem}; remove the file and run helsinki arena "
                 "again"
             ) from None
         return games
 
-    def times(self, chunk: WorkUnit) -> tuple[ThinkingTime, ...]:
+    def times(self, unit: WorkUnit) -> tuple[ThinkingTime, ...]:
         """Return the players' times in a work unit, or an empty tuple if they are unknown."""
-        metadata = self._metadata(chunk)
+        metadata = self._metadata(unit)
         return () if metadata is None else metadata.times
 
-    def _metadata(self, chunk: WorkUnit) -> WorkUnitMetadata | None:
-        return read_metadata(self.path(chunk, _METADATA_SUFFIX), len(self.plan.tables[chunk.table].players))
+    def _metadata(self, unit: WorkUnit) -> WorkUnitMetadata | None:
+        return read_metadata(self.path(unit, _METADATA_SUFFIX), len(self.plan.matchups[unit.matchup].players))
 
 
 def read_metadata(path: Path, players: int) -> WorkUnitMetadata | None:
@@ -150,7 +150,9 @@ def read_metadata(path: Path, players: int) -> WorkUnitMetadata | None:
             _read_time(entry, entry["player"].integer(0, players - 1))
             for entry in data["times"].entries("players' times")
         )
-        return WorkUnitMetadata(data["chunk"].text(), first, end, data["basis"].text(), data["sha256"].text(), times)
+        return WorkUnitMetadata(
+            data["work_unit"].text(), first, end, data["basis"].text(), data["sha256"].text(), times
+        )
     except ArenaError:
         return None
 
@@ -220,7 +222,7 @@ def decode_results(content: bytes, games: int, seats: int) -> GameResults:
 
 
 _NETWORKS = "networks.json"
-_CHUNKS = "chunks"
+_WORK_UNITS = "work_units"
 _GAMES = "games.parquet"
 _DIGESTS = "digests.json"
 _TIMES = "times.json"
@@ -231,7 +233,7 @@ _JOINED = (_GAMES, _DIGESTS, "games.jsonl", _TIMES)
 def has_games(path: Path) -> bool:
     """Return whether a folder contains a run with at least one played game."""
     return (path / "run.json").is_file() and (
-        (path / _GAMES).is_file() or any((path / _CHUNKS).glob(f"*{GAMES_SUFFIX}"))
+        (path / _GAMES).is_file() or any((path / _WORK_UNITS).glob(f"*{GAMES_SUFFIX}"))
     )
 
 
@@ -240,7 +242,7 @@ class RunFolder:
 
     def __init__(self, path: Path, plan: Plan) -> None:
         self.path, self.plan = path, plan
-        self._chunks = WorkUnitFiles(path / _CHUNKS, plan)
+        self._units = WorkUnitFiles(path / _WORK_UNITS, plan)
 
     @classmethod
     @contextmanager
@@ -257,15 +259,15 @@ class RunFolder:
 
     @classmethod
     def _begin(cls, path: Path, plan: Plan) -> None:
-        check_no_link(path / _CHUNKS)
+        check_no_link(path / _WORK_UNITS)
         manifest = path / "run.json"
         before = None
         if manifest.exists():
             before = cls.open(path)
             _check_extends(path, before.plan, plan)
-        elif found := [name for name in (_CHUNKS, *_JOINED) if (path / name).exists()]:
+        elif found := [name for name in (_WORK_UNITS, *_JOINED) if (path / name).exists()]:
             raise ArenaError(f"{path}: found {found[0]} but no run.json, expected both or none; choose another --out")
-        for folder in (path, path / _CHUNKS):
+        for folder in (path, path / _WORK_UNITS):
             remove_leftovers(folder)
         # While no games are saved, a player's files may change, for example to fix an error.
         now, known = _networks(plan), cls(path, plan).networks if has_games(path) else {}
@@ -306,28 +308,28 @@ class RunFolder:
         except ArenaError as problem:
             raise ArenaError(f"{problem}; remove the file to continue without it") from None
 
-    def save(self, chunk: WorkUnit, games: WorkUnitGames) -> None:
-        """Save the games of a work unit. If `chunk` begins after its saved blocks, the games are appended to them."""
-        whole, parts = self.plan.whole(chunk), [games]
-        if chunk.first > whole.first:
-            saved = self._chunks.load_saved(whole)
-            if saved is None or saved.chunk.end != chunk.first:
+    def save(self, unit: WorkUnit, games: WorkUnitGames) -> None:
+        """Save the games of a work unit. If `unit` begins after its saved blocks, the games are appended to them."""
+        whole, parts = self.plan.whole(unit), [games]
+        if unit.first > whole.first:
+            saved = self._units.load_saved(whole)
+            if saved is None or saved.unit.end != unit.first:
                 raise ArenaError(
-                    f"{self._chunks.path(whole)}: found no earlier blocks, expected the saved ones; run the same "
+                    f"{self._units.path(whole)}: found no earlier blocks, expected the saved ones; run the same "
                     "command again"
                 )
-            parts.insert(0, self._chunks.games(saved))
+            parts.insert(0, self._units.games(saved))
         times = _sum_by_player(time for part in parts for time in part.times)
-        self._chunks.write(replace(chunk, first=whole.first), _joined([part.played for part in parts]), times)
+        self._units.write(replace(unit, first=whole.first), _joined([part.played for part in parts]), times)
 
     def missing(self) -> list[WorkUnit]:
         """Return the work units that still have to be played: missing, damaged or incomplete ones."""
         units = []
-        for chunk in self.plan.chunks:
-            saved = self._chunks.load_saved(chunk)
-            first = chunk.first if saved is None else saved.chunk.end
-            if first < chunk.end:
-                units.append(replace(chunk, first=first))
+        for unit in self.plan.work_units:
+            saved = self._units.load_saved(unit)
+            first = unit.first if saved is None else saved.unit.end
+            if first < unit.end:
+                units.append(replace(unit, first=first))
         return units
 
     def games(self, *, whole: bool = False) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
@@ -335,7 +337,7 @@ class RunFolder:
 
         If `whole` is True, raises ArenaError if games are missing.
         """
-        return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_chunks(whole)
+        return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_units(whole)
 
     def _games_of_joined(self) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
         from helsinki_env.evaluation.arena.parquet import SCHEMA, BoundedParquetFile, games_from_arrow
@@ -344,21 +346,21 @@ class RunFolder:
         remedy = "restore the original files, or remove this one and run helsinki arena again"
         if (difference := self._joined_difference()) is not None:
             raise ArenaError(f"{joined}: {difference}; {remedy}")
-        chunks = self.plan.chunks
+        units = self.plan.work_units
         try:
-            file = BoundedParquetFile(joined, SCHEMA, len(chunks) + 1)
+            file = BoundedParquetFile(joined, SCHEMA, len(units) + 1)
         except ArenaError as problem:
             raise ArenaError(f"{joined}: {problem}; {remedy}") from None
         with file:
-            if (count := len(file.rows)) != len(chunks):
-                raise ArenaError(f"{joined}: found {count} row groups, expected {len(chunks)}; {remedy}")
-            for number, chunk in enumerate(chunks):
+            if (count := len(file.rows)) != len(units):
+                raise ArenaError(f"{joined}: found {count} row groups, expected {len(units)}; {remedy}")
+            for number, unit in enumerate(units):
                 try:
-                    rows = file.group(number, self.plan.games_of([chunk]))
-                    games = games_from_arrow(self.plan.tables[chunk.table], self.plan.seed, chunk, rows)
+                    rows = file.group(number, self.plan.games_of([unit]))
+                    games = games_from_arrow(self.plan.matchups[unit.matchup], self.plan.seed, unit, rows)
                 except ArenaError as problem:
-                    raise ArenaError(f"{joined}: {self.plan.describe(chunk)}: {problem}; {remedy}") from None
-                yield chunk, games
+                    raise ArenaError(f"{joined}: {self.plan.describe(unit)}: {problem}; {remedy}") from None
+                yield unit, games
 
     def _joined_difference(self) -> str | None:
         """Describe how games.parquet differs from the file that was written, or return None if it does not."""
@@ -375,44 +377,44 @@ class RunFolder:
             return f"found the checksum {found[:16]}…, expected {expected:.16}… as in {_DIGESTS}"
         return None
 
-    def _games_of_chunks(self, whole: bool) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
-        for chunk in self.plan.chunks:
-            saved = self._chunks.load_saved(chunk)
-            if whole and (saved is None or saved.chunk != chunk):
+    def _games_of_units(self, whole: bool) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
+        for unit in self.plan.work_units:
+            saved = self._units.load_saved(unit)
+            if whole and (saved is None or saved.unit != unit):
                 raise ArenaError(
-                    f"{self._chunks.path(chunk)}: found {'no valid' if saved is None else 'only some'} games of "
-                    f"{self.plan.describe(chunk)}, expected all; run the same command again to play the missing games"
+                    f"{self._units.path(unit)}: found {'no valid' if saved is None else 'only some'} games of "
+                    f"{self.plan.describe(unit)}, expected all; run the same command again to play the missing games"
                 )
             if saved is not None:
-                yield saved.chunk, self._chunks.games(saved)
+                yield saved.unit, self._units.games(saved)
 
     def _restore(self) -> None:
         """Restore work units that exist only in games.parquet, provided that this file is intact.
 
         The first restored work unit of a matchup gets the times of all of them, which times.json has only in total.
         """
-        missing = {self.plan.whole(chunk) for chunk in self.missing()}
+        missing = {self.plan.whole(unit) for unit in self.missing()}
         if missing and (self.path / _GAMES).exists():
             with suppress(ArenaError):  # if the file is damaged, the games are played again
                 times = self._times_of_removed(missing)
-                for chunk, games in self._games_of_joined():
-                    if chunk in missing:
-                        self._chunks.write(chunk, games.played, times.pop(chunk.table, ()))
+                for unit, games in self._games_of_joined():
+                    if unit in missing:
+                        self._units.write(unit, games.played, times.pop(unit.matchup, ()))
 
     def _times_of_removed(self, missing: Collection[WorkUnit]) -> dict[int, tuple[ThinkingTime, ...]]:
         """Return the times in times.json without those of the work units that are not missing, by matchup."""
         found: dict[int, list[ThinkingTime]] = {}
         if (self.path / _TIMES).exists():
-            names = [table.name for table in self.plan.tables]
+            names = [matchup.name for matchup in self.plan.matchups]
             for entry in read_json(self.path / _TIMES, ArenaError).entries("players' times"):
-                table = names.index(entry["table"].choice(names))
-                players = self.plan.tables[table].players
+                matchup = names.index(entry["matchup"].choice(names))
+                players = self.plan.matchups[matchup].players
                 player = players.index(entry["player"].choice(players))
-                found.setdefault(table, []).append(_read_time(entry, player))
-        for chunk in self.plan.chunks:
-            if chunk.table in found and chunk not in missing:
-                found[chunk.table] += [time.negative for time in self._chunks.times(chunk)]
-        return {table: _sum_by_player(times) for table, times in found.items()}
+                found.setdefault(matchup, []).append(_read_time(entry, player))
+        for unit in self.plan.work_units:
+            if unit.matchup in found and unit not in missing:
+                found[unit.matchup] += [time.negative for time in self._units.times(unit)]
+        return {matchup: _sum_by_player(times) for matchup, times in found.items()}
 
     def join(self, form: str) -> Path:
         """Write all games to one file and the players' times to another, and return the path of the games.
@@ -426,15 +428,15 @@ class RunFolder:
         path = self.path / f"games.{form}"
         if form == "jsonl":
             with RecordWriter(path, follow=False) as writer:
-                for record in records_of(self.plan, self._games_of_chunks(whole=True)):
+                for record in records_of(self.plan, self._games_of_units(whole=True)):
                     writer.write(record)
         else:
             from helsinki_env.evaluation.arena.parquet import games_to_arrow, write_parquet
 
-            tables, played = self.plan.tables, self._games_of_chunks(whole=True)
+            matchups, played = self.plan.matchups, self._games_of_units(whole=True)
             with atomic_write(path) as file:
                 digest = write_parquet(
-                    file, (games_to_arrow(tables[chunk.table], chunk, games) for chunk, games in played)
+                    file, (games_to_arrow(matchups[unit.matchup], unit, games) for unit, games in played)
                 )
                 write_json(self.path / _DIGESTS, {"plan": self.plan.digest, _GAMES: digest})
         write_json(self.path / _TIMES, self.times())
@@ -445,21 +447,21 @@ class RunFolder:
 
         They are read from the work units, or from times.json if work units were removed.
         """
-        known = [(chunk.table, self._chunks.times(chunk)) for chunk in self.plan.chunks]
+        known = [(unit.matchup, self._units.times(unit)) for unit in self.plan.work_units]
         if (self.path / _TIMES).exists() and not all(times for _, times in known):
             entries = read_json(self.path / _TIMES, ArenaError).entries("players' times")
             for entry in entries:
-                for name in ("table", "player"):
+                for name in ("matchup", "player"):
                     entry[name].text()
                 _read_time(entry, 0)
             return [dict(entry.value) for entry in entries]
-        by_table: dict[int, list[ThinkingTime]] = {}
+        by_matchup: dict[int, list[ThinkingTime]] = {}
         for number, times in known:
-            by_table.setdefault(number, []).extend(times)
-        tables = self.plan.tables
+            by_matchup.setdefault(number, []).extend(times)
+        matchups = self.plan.matchups
         return [
-            {"table": tables[number].name, "player": tables[number].players[time.player], **time.to_dict()}
-            for number, times in sorted(by_table.items())
+            {"matchup": matchups[number].name, "player": matchups[number].players[time.player], **time.to_dict()}
+            for number, times in sorted(by_matchup.items())
             for time in _sum_by_player(times)
         ]
 
@@ -470,16 +472,16 @@ def _joined(parts: Sequence[GameResults]) -> GameResults:
     return GameResults(decisions=decisions, **{name: np.concatenate(values) for name, values in columns.items()})
 
 
-def records_of(plan: Plan, chunks: Iterable[tuple[WorkUnit, WorkUnitGames]]) -> Iterator[Record]:
+def records_of(plan: Plan, units: Iterable[tuple[WorkUnit, WorkUnitGames]]) -> Iterator[Record]:
     """Yield the record of every game in work units."""
-    for chunk, games in chunks:
-        table, planned, played = plan.tables[chunk.table], games.schedule, games.played
+    for unit, games in units:
+        matchup, planned, played = plan.matchups[unit.matchup], games.schedule, games.played
         denied, scores, places = planned.disabled.denied.tolist(), played.scores.tolist(), played.places.tolist()
         for g, seed in enumerate(planned.seeds.tolist()):
             yield Record(
-                config=_config_of(table, int(planned.disabled.covered[g]), tuple(denied[g])),
+                config=_config_of(matchup, int(planned.disabled.covered[g]), tuple(denied[g])),
                 seed=seed,
-                players=tuple(table.players[i] for i in planned.seating[g].tolist()),
+                players=tuple(matchup.players[i] for i in planned.seating[g].tolist()),
                 decisions=tuple(played.decisions[g].tolist()),
                 scores=tuple(scores[g]),
                 places=tuple(places[g]),
@@ -487,10 +489,10 @@ def records_of(plan: Plan, chunks: Iterable[tuple[WorkUnit, WorkUnitGames]]) -> 
 
 
 @lru_cache(maxsize=4096)
-def _config_of(table: MatchupPlan, covered: int, denied: tuple[int, ...]) -> Any:
+def _config_of(matchup: MatchupPlan, covered: int, denied: tuple[int, ...]) -> Any:
     """Return the configuration of a game with the given disabled actions. Equal configurations share one object."""
-    config = with_disabled(table.config, covered, denied)
-    return table.config if config == table.config else config
+    config = with_disabled(matchup.config, covered, denied)
+    return matchup.config if config == matchup.config else config
 
 
 def _networks(plan: Plan) -> dict[str, str]:
@@ -499,9 +501,9 @@ def _networks(plan: Plan) -> dict[str, str]:
     A player with other files in each game has one entry per game.
     """
     found: dict[str, dict[str, str]] = {}
-    for table in plan.tables:
-        for player, digest in player_file_digests(table).items():
-            found.setdefault(player, {})[spec_of(table.config).name] = digest[:16]
+    for matchup in plan.matchups:
+        for player, digest in player_file_digests(matchup).items():
+            found.setdefault(player, {})[spec_of(matchup.config).name] = digest[:16]
     return {
         player if len(set(by_game.values())) == 1 else f"{player} ({game})": digest
         for player, by_game in sorted(found.items())
@@ -512,7 +514,7 @@ def _networks(plan: Plan) -> dict[str, str]:
 def _check_extends(path: Path, existing: Plan, plan: Plan) -> None:
     """Raise ArenaError unless a plan is equal to the existing plan or extends it with more games."""
     check_same_settings(path, without_game_counts(plan.to_dict()), without_game_counts(existing.to_dict()), ArenaError)
-    for before, now in zip(existing.tables, plan.tables, strict=True):
+    for before, now in zip(existing.matchups, plan.matchups, strict=True):
         if now.blocks < before.blocks:
             raise ArenaError(
                 f"{path}: games: found {now.blocks * now.seats:,} in each line-up of matchup {now.name!r}, expected at "

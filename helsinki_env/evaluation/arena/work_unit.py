@@ -1,4 +1,4 @@
-"""Play and validate work units (`chunks`). Their games depend only on the seed and the plan of the matchup.
+"""Play and validate work units. Their games depend only on the seed and the plan of the matchup.
 
 Letters in shapes: G games, S seats, B blocks.
 """
@@ -82,9 +82,9 @@ class WorkUnitGames:
     times: tuple[ThinkingTime, ...] = ()  # one for each player in the line-up; empty if unknown
 
 
-def player_file_digests(table: MatchupPlan) -> dict[str, str]:
+def player_file_digests(matchup: MatchupPlan) -> dict[str, str]:
     """Return the digest of each player's files by player name. Players without files are omitted."""
-    found = {name: files_digest(name, table.config) for name in table.players}
+    found = {name: files_digest(name, matchup.config) for name in matchup.players}
     return {name: digest for name, digest in found.items() if digest is not None}
 
 
@@ -105,41 +105,41 @@ def make_warm_player(spec: str, config: Any, digest: str | None = None) -> Playe
     return player
 
 
-def schedule_games(table: MatchupPlan, seed: int, chunk: WorkUnit) -> Schedule:
+def schedule_games(matchup: MatchupPlan, seed: int, unit: WorkUnit) -> Schedule:
     """Return the schedule of the games in a work unit."""
-    seats = table.seats
-    blocks = np.arange(chunk.first, chunk.end)
+    seats = matchup.seats
+    blocks = np.arange(unit.first, unit.end)
     block = blocks.repeat(seats)
     positions = np.concatenate([block_seating(seats, k) for k in blocks.tolist()])
-    stream = chunk.table if table.stream is None else table.stream
+    stream = unit.matchup if matchup.stream is None else matchup.stream
     boards_seed = int(init_streams(seed, [stream], _BOARDS)[0])
     return Schedule(
         block=block,
-        game=np.arange(chunk.first * seats, chunk.end * seats),
+        game=np.arange(unit.first * seats, unit.end * seats),
         seeds=deal_seeds(seed, block),
         lineup_positions=positions,
-        seating=np.array(table.lineups[chunk.lineup])[positions],
-        disabled=_disabled(table, boards_seed, _lineup_seed(table, seed, chunk), blocks, positions),
+        seating=np.array(matchup.lineups[unit.lineup])[positions],
+        disabled=_disabled(matchup, boards_seed, _lineup_seed(matchup, seed, unit), blocks, positions),
     )
 
 
 def play_work_unit(
-    table: MatchupPlan, seed: int, chunk: WorkUnit, files: Mapping[str, str] | None = None
+    matchup: MatchupPlan, seed: int, unit: WorkUnit, files: Mapping[str, str] | None = None
 ) -> WorkUnitGames:
     """Play the games of a work unit.
 
     `files` contains the digests of the players' files at the start of the run.
     """
-    games = schedule_games(table, seed, chunk)
-    members, member = np.unique(table.lineups[chunk.lineup], return_inverse=True)
-    lineup_seed = _lineup_seed(table, seed, chunk)
-    by_position = np.stack([init_streams(lineup_seed, games.game, k) for k in range(table.seats)], axis=1)
+    games = schedule_games(matchup, seed, unit)
+    members, member = np.unique(matchup.lineups[unit.lineup], return_inverse=True)
+    lineup_seed = _lineup_seed(matchup, seed, unit)
+    by_position = np.stack([init_streams(lineup_seed, games.game, k) for k in range(matchup.seats)], axis=1)
     streams = np.take_along_axis(by_position, games.lineup_positions, axis=1)
-    names = [table.players[i] for i in members.tolist()]
-    players = [make_warm_player(name, table.config, (files or {}).get(name)) for name in names]
+    names = [matchup.players[i] for i in members.tolist()]
+    players = [make_warm_player(name, matchup.config, (files or {}).get(name)) for name in names]
     before = [(replaced_actions_of(player), model_usage_of(player) or ModelUsage()) for player in players]
     played = play_games(
-        players, table.config, member[games.lineup_positions], games.seeds, streams, disabled=games.disabled
+        players, matchup.config, member[games.lineup_positions], games.seeds, streams, disabled=games.disabled
     )
     counts = [
         (replaced_actions_of(player).add(replaced, -1), (model_usage_of(player) or ModelUsage()).add(used, -1))
@@ -155,35 +155,35 @@ def play_work_unit(
     return WorkUnitGames(games, played, tuple(ThinkingTime(*time) for time in times))
 
 
-def _lineup_seed(table: MatchupPlan, seed: int, chunk: WorkUnit) -> int:
-    stream = chunk.table if table.stream is None else table.stream
-    return int(init_streams(seed, [chunk.lineup], _LINEUPS + stream)[0])
+def _lineup_seed(matchup: MatchupPlan, seed: int, unit: WorkUnit) -> int:
+    stream = unit.matchup if matchup.stream is None else matchup.stream
+    return int(init_streams(seed, [unit.lineup], _LINEUPS + stream)[0])
 
 
 def _disabled(
-    table: MatchupPlan,
+    matchup: MatchupPlan,
     boards_seed: int,
     lineup_seed: int,
     blocks: npt.NDArray[np.int64],
     positions: npt.NDArray[np.int64],
 ) -> DisabledActions:
     """Return the disabled actions in all games of the given blocks. Line-up positions rotate through the seats."""
-    seats, config = table.seats, table.config
+    seats, config = matchup.seats, matchup.config
     covered = np.zeros((len(blocks), MAX_DENIABLE_IDS), np.bool_)
     covered[:, list(getattr(config, "covered", ()))] = True
     by_seat = np.zeros((len(blocks), seats, MAX_DENIABLE_IDS), np.bool_)
     for seat, actions in enumerate(config.denied):
         by_seat[:, seat, list(actions)] = True
     by_position = None
-    if table.boards is not None:
+    if matchup.boards is not None:
         ids = tuple(spec_of(config).deniable)
-        covered, by_seat = table.boards.action_sets(boards_seed % 2**53, blocks, seats, ids)
-    if table.cover is not None:
-        covered = table.cover.action_sets(blocks)
-    if table.screening is not None:
-        by_position = table.screening.action_sets(lineup_seed % 2**53, blocks, seats)
-    elif table.handicap is not None:
-        by_position = table.handicap.action_sets(blocks, seats)
+        covered, by_seat = matchup.boards.action_sets(boards_seed % 2**53, blocks, seats, ids)
+    if matchup.cover is not None:
+        covered = matchup.cover.action_sets(blocks)
+    if matchup.screening is not None:
+        by_position = matchup.screening.action_sets(lineup_seed % 2**53, blocks, seats)
+    elif matchup.handicap is not None:
+        by_position = matchup.handicap.action_sets(blocks, seats)
     if by_position is None:
         denied = np.repeat(encode_action_sets(by_seat), seats, axis=0)
     else:

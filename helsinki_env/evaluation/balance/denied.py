@@ -51,16 +51,16 @@ class AblationEffect:
     used: float  # fraction of seats with access to it that used or took it
 
 
-def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
+def ablation_effects(matchup: MatchupGames) -> list[AblationEffect]:
     """Return the effects of all items (board actions or abilities) that some seats of a matchup were denied.
 
     Raises:
         RatingError: if nothing was denied or an effect is not identifiable.
     """
-    names, ids, denied, covered = denied_items(table)
-    used = (table.used[:, :, None] >> np.array(ids)) & 1 > 0
-    wins = estimate_win_effects(AblationGames(denied, table.places, table.deal))
-    points = estimate_margin_effects(denied, table.scores, table.deal)
+    names, ids, denied, covered = denied_items(matchup)
+    used = (matchup.used[:, :, None] >> np.array(ids)) & 1 > 0
+    wins = estimate_win_effects(AblationGames(denied, matchup.places, matchup.deal))
+    points = estimate_margin_effects(denied, matchup.scores, matchup.deal)
     intervals = zip(_intervals(wins.power, wins.covariance), _intervals(points.power, points.covariance), strict=True)
     out = []
     for i, (power, margin) in enumerate(intervals):
@@ -70,7 +70,7 @@ def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
     return out
 
 
-def denied_items(table: MatchupGames) -> tuple[list[str], list[int], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def denied_items(matchup: MatchupGames) -> tuple[list[str], list[int], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return the items (board actions or abilities) that some seats of a matchup were denied.
 
     Returns:
@@ -80,18 +80,18 @@ def denied_items(table: MatchupGames) -> tuple[list[str], list[int], npt.NDArray
     Raises:
         RatingError: if nothing was denied.
     """
-    all_names = spec_of(table.config).deniable
-    if not len(table):
-        raise RatingError(f"table {table.name!r}: found no games yet, expected some (helsinki arena plays them)")
+    all_names = spec_of(matchup.config).deniable
+    if not len(matchup):
+        raise RatingError(f"matchup {matchup.name!r}: found no games yet, expected some (helsinki arena plays them)")
     # The effect of an action that is covered whenever it is denied is not identifiable.
-    ids = [number for number in all_names if ((table.denied & ~table.covered[:, None]) >> number & 1).any()]
+    ids = [number for number in all_names if ((matchup.denied & ~matchup.covered[:, None]) >> number & 1).any()]
     if not ids:
         raise RatingError(
-            f"table {table.name!r}: found nothing denied to any seat, expected random sets; use boards with denied in "
-            "its file"
+            f"matchup {matchup.name!r}: found nothing denied to any seat, expected random sets; use boards with denied "
+            "in its file"
         )
-    covered = ((table.covered[:, None] >> np.array(ids)) & 1 > 0)[:, None]
-    denied = ((table.denied[:, :, None] >> np.array(ids)) & 1 > 0) & ~covered
+    covered = ((matchup.covered[:, None] >> np.array(ids)) & 1 > 0)[:, None]
+    denied = ((matchup.denied[:, :, None] >> np.array(ids)) & 1 > 0) & ~covered
     return [all_names[number] for number in ids], ids, denied, covered
 
 
@@ -102,12 +102,12 @@ def _intervals(values: Any, covariance: Any) -> list[tuple[float, float, float]]
 
 
 def ablation_report_files(
-    tables: Sequence[MatchupGames], name: str, title: str, provenance: Mapping[str, Any]
+    matchups: Sequence[MatchupGames], name: str, title: str, provenance: Mapping[str, Any]
 ) -> tuple[dict[Path, bytes], dict[str, Any]]:
     """Return the report page with its figure, and the same results as JSON-serializable data.
 
     Args:
-        tables: the matchups of a run; matchups without games are omitted.
+        matchups: the matchups of a run; matchups without games are omitted.
         name: prefix of the file names.
         title: title of the page.
         provenance: seed, plan digest, environment and package versions, and the command.
@@ -115,21 +115,21 @@ def ablation_report_files(
     Raises:
         RatingError: if the effects of a matchup are not identifiable.
     """
-    tables = [table for table in tables if len(table)] or tables
-    effects_by_table = {table.name: ablation_effects(table) for table in tables}
+    matchups = [matchup for matchup in matchups if len(matchup)] or matchups
+    effects_by_matchup = {matchup.name: ablation_effects(matchup) for matchup in matchups}
     data = {
         "provenance": dict(provenance),
-        "tables": {
-            table.name: {
-                "players": table.config.num_players,
-                "player": list(table.players),
-                "games": len(table),
-                "effects": [asdict(one) for one in effects_by_table[table.name]],
+        "matchups": {
+            matchup.name: {
+                "players": matchup.config.num_players,
+                "player": list(matchup.players),
+                "games": len(matchup),
+                "effects": [asdict(one) for one in effects_by_matchup[matchup.name]],
             }
-            for table in tables
+            for matchup in matchups
         },
     }
-    games = sum(len(table) for table in tables)
+    games = sum(len(matchup) for matchup in matchups)
     paragraphs = [
         f"# {escape_markdown(title)}",
         (
@@ -139,19 +139,19 @@ def ablation_report_files(
         f"    {printable(provenance['command'])}",
         _METHOD,
         f"![Effect of each item](images/{name}.svg)",
-        *(text for table in tables for text in _section(table, effects_by_table[table.name])),
+        *(text for matchup in matchups for text in _section(matchup, effects_by_matchup[matchup.name])),
     ]
     page = ("\n\n".join(paragraphs) + "\n").encode()
-    return {Path(f"{name}.md"): page, Path("images", f"{name}.svg"): _figure(tables, effects_by_table)}, data
+    return {Path(f"{name}.md"): page, Path("images", f"{name}.svg"): _figure(matchups, effects_by_matchup)}, data
 
 
-def _section(table: MatchupGames, found: Sequence[AblationEffect]) -> Iterator[str]:
+def _section(matchup: MatchupGames, found: Sequence[AblationEffect]) -> Iterator[str]:
     """Yield the paragraphs about a matchup."""
-    names = ", ".join(code_span(player) for player in table.players)
-    yield f"## {escape_markdown(table.name)}"
-    missing = f"; {table.missing:,} more are planned and not played yet" if table.missing else ""
-    yield f"{len(table):,} games, {names} in all seats{missing}."
-    if (deals := len(np.unique(table.deal))) < MIN_SCREENING_DEALS:
+    names = ", ".join(code_span(player) for player in matchup.players)
+    yield f"## {escape_markdown(matchup.name)}"
+    missing = f"; {matchup.missing:,} more are planned and not played yet" if matchup.missing else ""
+    yield f"{len(matchup):,} games, {names} in all seats{missing}."
+    if (deals := len(np.unique(matchup.deal))) < MIN_SCREENING_DEALS:
         yield f"With {deals} deals, these intervals are too narrow. Play at least {MIN_SCREENING_DEALS} deals."
     rows = [
         (
@@ -167,23 +167,23 @@ def _section(table: MatchupGames, found: Sequence[AblationEffect]) -> Iterator[s
     yield markdown_table(("item", "effect", "95% CI", "points", "95% CI", "used by seats with access"), rows)
 
 
-def _figure(tables: Sequence[MatchupGames], found: dict[str, list[AblationEffect]]) -> bytes:
+def _figure(matchups: Sequence[MatchupGames], found: dict[str, list[AblationEffect]]) -> bytes:
     """Draw the marginal effects with their intervals, with one row per item and one color per matchup."""
-    names = list(dict.fromkeys(one.name for table in tables for one in found[table.name]))
+    names = list(dict.fromkeys(one.name for matchup in matchups for one in found[matchup.name]))
     mean = {
         name: np.mean([one.power[0] for some in found.values() for one in some if one.name == name]) for name in names
     }
     names.sort(key=lambda name: mean[name])
     with styled_figure(1, 1, 6.4, 0.9 + 0.5 * len(names)) as (figure, panels):
         axis = panels[0, 0]
-        for i, table in enumerate(tables):
-            shift = 0.5 * ((i + 0.5) / len(tables) - 0.5)
-            for one in found[table.name]:
+        for i, matchup in enumerate(matchups):
+            shift = 0.5 * ((i + 0.5) / len(matchups) - 0.5)
+            for one in found[matchup.name]:
                 y = names.index(one.name) - shift
                 color = LINE_COLORS[i % len(LINE_COLORS)]
                 axis.plot(one.power[1:], [y, y], color=color, linewidth=1.5)
-                first = one is found[table.name][0]
-                axis.plot(one.power[0], y, "o", color=color, markersize=4, label=table.name if first else None)
+                first = one is found[matchup.name][0]
+                axis.plot(one.power[0], y, "o", color=color, markersize=4, label=matchup.name if first else None)
         axis.axvline(0, color="#888888", linewidth=0.8)
         axis.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
         axis.set_xlabel("games won per 100, with simultaneous 95% intervals")

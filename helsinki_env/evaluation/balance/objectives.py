@@ -55,7 +55,7 @@ __all__ = [
 Array = npt.NDArray[np.float64]
 
 #: Matchup in an error message on components.
-_GAME = re.compile(r"^tables\[\d+\]\.game: ")
+_GAME = re.compile(r"^matchups\[\d+\]\.game: ")
 COMPONENTS = "components"
 """Folder of the component files that are given as content."""
 MAX_SEED = 2**62
@@ -255,15 +255,15 @@ class Objectives:
             PlayerError: if the file names code and is not trusted.
         """
         data = read_yaml(find_yaml(name_or_path, "objectives", ObjectivesError), ObjectivesError)
-        data.mapping(("seed", "tables", "aims"))
-        tables = tuple(read_matchup(entry) for entry in data["tables"].entries("at least one matchup", least=1))
+        data.mapping(("seed", "matchups", "aims"))
+        matchups = tuple(read_matchup(entry) for entry in data["matchups"].entries("at least one matchup", least=1))
         seed = data["seed"].integer(0, MAX_SEED)
         with data.prefix_errors():
-            plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
-        check_deals(data["tables"], plans)
+            plans = plan_from_dict({"seed": seed, "matchups": [dict(matchup) for matchup in matchups]}).matchups
+        check_deals(data["matchups"], plans)
         check_code((player for plan in plans for player in plan.players), data.file, trust=trust)
         aims = tuple(_read_aim(entry, plans) for entry in data["aims"].entries("at least one aim", least=1))
-        return cls(seed, tables, aims)
+        return cls(seed, matchups, aims)
 
     def plan(
         self,
@@ -289,18 +289,18 @@ class Objectives:
             seed: seed of the games; default: that of the objectives.
             share: number of games as a fraction of that of the objectives. At least `GROUPS` deals are played.
         """
-        tables = []
+        matchups = []
         for number, components in enumerate(files, 1):
             if isinstance(components, Mapping):
                 components = str(_component_file(components, folder))
             elif components is not None:
                 Node(components, ObjectivesError, "components").text("the name or content of a component file")
             changed = {} if components is None else {"components": components}
-            for table in self.matchups:
-                name = table["name"] if len(files) == 1 else f"{table['name']} / {number}"
-                tables.append({**table, "name": name, "game": {**table["game"], **changed}})
+            for matchup in self.matchups:
+                name = matchup["name"] if len(files) == 1 else f"{matchup['name']} / {number}"
+                matchups.append({**matchup, "name": name, "game": {**matchup["game"], **changed}})
         try:
-            plan = plan_from_dict({"seed": self.seed if seed is None else seed, "tables": tables})
+            plan = plan_from_dict({"seed": self.seed if seed is None else seed, "matchups": matchups})
         except UserError as problem:
             text, inside = _GAME.sub("", str(problem)), f"{(folder / COMPONENTS).resolve()}/"
             if text.startswith(inside):  # the caller knows the content, and not this file
@@ -308,11 +308,11 @@ class Objectives:
             raise ObjectivesError(text) from None
         if len(files) == 1 and share == 1.0:
             return plan
-        changed_tables = (
+        changed_matchups = (
             replace(one, blocks=max(GROUPS, round(share * one.blocks)), stream=i % len(self.matchups))
-            for i, one in enumerate(plan.tables)
+            for i, one in enumerate(plan.matchups)
         )
-        return replace(plan, tables=tuple(changed_tables))
+        return replace(plan, matchups=tuple(changed_matchups))
 
     def score(
         self,
@@ -369,15 +369,15 @@ class Objectives:
         names, whole = self._measured(games)
         parts = []
         for k in range(GROUPS):
-            left = [_without_group(table, k) for table in games]
+            left = [_without_group(matchup, k) for matchup in games]
             self._check_denied(games, left)
             parts.append(self._measured(left)[1])
-        return Measurements(names, np.array([whole, *parts]), sum(len(table) for table in games))
+        return Measurements(names, np.array([whole, *parts]), sum(len(matchup) for matchup in games))
 
     def _check_denied(self, games: Sequence[MatchupGames], left: Sequence[MatchupGames]) -> None:
         """Check that without a group of deals, the same actions are denied; only their effects can be estimated."""
         for matchup in {i for aim in self.aims if aim.measure in _OF_DENIED for i in aim.matchups}:
-            names, found = (denied_items(table[matchup])[0] for table in (games, left))
+            names, found = (denied_items(played[matchup])[0] for played in (games, left))
             if found != names:
                 only = next(name for name in names if name not in found)
                 raise ObjectivesError(

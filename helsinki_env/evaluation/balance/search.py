@@ -230,7 +230,7 @@ class SearchConfig:
         """Return the digest of the game with a variant; raise an error if its components are invalid."""
         with TemporaryDirectory() as folder:
             plan = self.objectives.joint_plan([self.content(variant)], Path(folder))
-            return digest_of([table.config.digest for table in plan.tables])
+            return digest_of([matchup.config.digest for matchup in plan.matchups])
 
     def is_valid(self, variant: Variant) -> bool:
         """Return whether the changes of a variant are valid together."""
@@ -587,8 +587,8 @@ def measure_by_playing(config: SearchConfig, folder: Path, play: Callable[[str, 
     def measure(part: str, variants: Sequence[Variant], seed: int, share: float) -> list[Measurements]:
         objectives = config.objectives
         play(part, objectives.joint_plan([config.content(one) for one in variants], folder, seed, share))
-        tables, count = load_run(folder / part, whole=True), len(objectives.matchups)
-        return [objectives.measurements(tables[i : i + count]) for i in range(0, len(tables), count)]
+        matchups, count = load_run(folder / part, whole=True), len(objectives.matchups)
+        return [objectives.measurements(matchups[i : i + count]) for i in range(0, len(matchups), count)]
 
     return measure
 

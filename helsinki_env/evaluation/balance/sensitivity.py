@@ -82,7 +82,7 @@ class SensitivityConfig:
     seed: int
     reference: str  # component file
     alternatives: tuple[Alternative, ...]
-    tables: tuple[Mapping[str, Any], ...]  # matchups as in a tournament file, without components
+    matchups: tuple[Mapping[str, Any], ...]  # matchups as in a tournament file, without components
     unaffected: tuple[tuple[str, ...], ...]  # for each matchup, the alternatives that do not change its rules
 
     @classmethod
@@ -99,33 +99,33 @@ class SensitivityConfig:
             PlayerError: if the file names code and is not trusted.
         """
         data = read_yaml(find_yaml(name_or_path, "sensitivity", SensitivityError), SensitivityError)
-        data.mapping(("seed", "reference", "alternatives", "tables"))
+        data.mapping(("seed", "reference", "alternatives", "matchups"))
         names = [item.text("a component file") for item in data["alternatives"].entries("component files", least=1)]
         reference = data["reference"].text("a component file")
         if len({*names, reference}) <= len(names):
             data["alternatives"].fail("each file once, and not the reference")
-        tables = tuple(read_matchup(entry) for entry in data["tables"].entries("at least one matchup", least=1))
+        matchups = tuple(read_matchup(entry) for entry in data["matchups"].entries("at least one matchup", least=1))
         unaffected = tuple(
             tuple(name.choice(names) for name in entry["unaffected"].entries("component files"))
             if "unaffected" in entry.value
             else ()
-            for entry in data["tables"].entries("matchups")
+            for entry in data["matchups"].entries("matchups")
         )
-        tables = tuple({key: value for key, value in table.items() if key != "unaffected"} for table in tables)
+        matchups = tuple({key: value for key, value in matchup.items() if key != "unaffected"} for matchup in matchups)
         seed = data["seed"].integer(0)
         with data.prefix_errors():
-            plans = plan_from_dict({"seed": seed, "tables": [dict(table) for table in tables]}).tables
+            plans = plan_from_dict({"seed": seed, "matchups": [dict(matchup) for matchup in matchups]}).matchups
         denying = [plan.boards is not None or plan.screening is not None for plan in plans]
-        check_deals(data["tables"], plans, [MIN_SCREENING_DEALS if one else LEAST_DEALS for one in denying])
+        check_deals(data["matchups"], plans, [MIN_SCREENING_DEALS if one else LEAST_DEALS for one in denying])
         found = cls(
             name=Path(name_or_path).stem,
             seed=seed,
             reference=reference,
             alternatives=tuple(Alternative(name, *changed_fact(name, SensitivityError)) for name in names),
-            tables=tables,
+            matchups=matchups,
             unaffected=unaffected,
         )
-        check_code((player for table in found.plan.tables for player in table.players), data.file, trust=trust)
+        check_code((player for matchup in found.plan.matchups for player in matchup.players), data.file, trust=trust)
         return found
 
     @property
@@ -136,32 +136,38 @@ class SensitivityConfig:
     @property
     def plan(self) -> Plan:
         """The tournament, with every matchup for every component file."""
-        tables = [
-            {**table, "name": _matchup(table["name"], components), "game": {**table["game"], "components": components}}
-            for table in self.tables
+        matchups = [
+            {
+                **matchup,
+                "name": _matchup(matchup["name"], components),
+                "game": {**matchup["game"], "components": components},
+            }
+            for matchup in self.matchups
             for components in self.components
         ]
-        return plan_from_dict({"seed": self.seed, "tables": tables})
+        return plan_from_dict({"seed": self.seed, "matchups": matchups})
 
 
 def read_matchup(entry: Node) -> Mapping[str, Any]:
     """Return a matchup of a file. Its game must not set components, because the caller does."""
-    table: dict[str, Any] = entry.mapping().value
+    matchup: dict[str, Any] = entry.mapping().value
     entry["name"].text("the name of the matchup")
     if "components" in entry["game"].mapping().value:
         entry["game"]["components"].fail("no components, because the analysis sets them", found="them")
-    return table
+    return matchup
 
 
-def check_deals(tables: Node, plans: Sequence[MatchupPlan], least: Sequence[int] = ()) -> None:
+def check_deals(matchups: Node, plans: Sequence[MatchupPlan], least: Sequence[int] = ()) -> None:
     """Check that every matchup of a file has enough deals for its intervals, by default for standard errors."""
-    for entry, plan, deals in zip(tables.entries("matchups"), plans, least or [LEAST_DEALS] * len(plans), strict=True):
+    for entry, plan, deals in zip(
+        matchups.entries("matchups"), plans, least or [LEAST_DEALS] * len(plans), strict=True
+    ):
         if plan.blocks < deals:
             entry["games"].fail(f"at least {deals * plan.seats}, {deals} deals")
 
 
-def _matchup(table: str, components: str) -> str:
-    return f"{table} / {components}"
+def _matchup(matchup: str, components: str) -> str:
+    return f"{matchup} / {components}"
 
 
 # --- results
@@ -177,20 +183,20 @@ def sensitivity_results(
         games: the games of the analysis, from `load_run`; matchups without games are omitted.
         provenance: environment and package versions, plan digest, and the command.
     """
-    played = {table.name: table for table in games if len(table)}
-    tables = []
-    for table, unaffected in zip(config.tables, config.unaffected, strict=True):
-        found = {name: played.get(_matchup(table["name"], name)) for name in config.components}
+    played = {matchup.name: matchup for matchup in games if len(matchup)}
+    matchups = []
+    for matchup, unaffected in zip(config.matchups, config.unaffected, strict=True):
+        found = {name: played.get(_matchup(matchup["name"], name)) for name in config.components}
         measured = {name: _measured(one) for name, one in found.items() if one is not None}
         if config.reference in measured:
-            tables.append({"name": table["name"], "unaffected": list(unaffected), "measured": measured})
+            matchups.append({"name": matchup["name"], "unaffected": list(unaffected), "measured": measured})
     return {
         "provenance": {**provenance, "seed": config.seed},
         "reference": config.reference,
         "alternatives": [vars(one) for one in config.alternatives],
-        "missing": sum(table.missing for table in games),
-        "tables": tables,
-        "conclusions": [one for table in tables for one in find_conclusions(config.reference, table)],
+        "missing": sum(matchup.missing for matchup in games),
+        "matchups": matchups,
+        "conclusions": [one for matchup in matchups for one in find_conclusions(config.reference, matchup)],
     }
 
 
@@ -233,7 +239,7 @@ def _intervals(names: Sequence[str], values: Array, half: Array) -> dict[str, li
     return {name: [float(v), float(v - h), float(v + h)] for name, v, h in zip(names, values, half, strict=True)}
 
 
-def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def find_conclusions(reference: str, matchup: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the conclusions of the reference in a matchup, each with the alternatives grouped by result.
 
     A conclusion holds in an alternative if the interval lies on the same side of zero as in the reference. It is
@@ -242,11 +248,11 @@ def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[
 
     Args:
         reference: name of the reference component file.
-        table: a matchup of `sensitivity_results`.
+        matchup: a matchup of `sensitivity_results`.
     """
-    skipped = {reference, *table["unaffected"]}
-    others = {name: found["claims"] for name, found in table["measured"].items() if name not in skipped}
-    for claim, (value, low, high) in table["measured"][reference]["claims"].items():
+    skipped = {reference, *matchup["unaffected"]}
+    others = {name: found["claims"] for name, found in matchup["measured"].items() if name not in skipped}
+    for claim, (value, low, high) in matchup["measured"][reference]["claims"].items():
         if low <= 0 <= high:
             continue
         sign = 1 if value > 0 else -1
@@ -262,7 +268,7 @@ def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[
             if abs(estimate - value) > np.hypot((high - low) / 2, (ends[1] - ends[0]) / 2):
                 results["differs"].append(name)
         yield {
-            "matchup": table["name"],
+            "matchup": matchup["name"],
             "claim": claim,
             "estimate": [value, low, high],
             "range": [min(estimates), max(estimates)],
@@ -295,7 +301,7 @@ def sensitivity_report_files(data: Mapping[str, Any], name: str, title: str) -> 
         title: title of the page.
     """
     provenance, conclusions = data["provenance"], data["conclusions"]
-    games = sum(one["games"] for table in data["tables"] for one in table["measured"].values())
+    games = sum(one["games"] for matchup in data["matchups"] for one in matchup["measured"].values())
     missing = f" {data['missing']:,} more games are planned and not played yet." if data["missing"] else ""
     total = sum(len(one[kind]) for one in conclusions for kind in _RESULTS)
     counts = {kind: sum(len(one[kind]) for one in conclusions) for kind in _RESULTS}
@@ -318,12 +324,12 @@ def sensitivity_report_files(data: Mapping[str, Any], name: str, title: str) -> 
         _alternatives(data),
     ]
     files = {}
-    for number, table in enumerate(data["tables"], 1):
+    for number, matchup in enumerate(data["matchups"], 1):
         image = Path("images", f"{name}-{number}.svg")
-        files[image] = _figure(table, data["reference"])
-        rows = [_row(one) for one in conclusions if one["matchup"] == table["name"]]
+        files[image] = _figure(matchup, data["reference"])
+        rows = [_row(one) for one in conclusions if one["matchup"] == matchup["name"]]
         paragraphs += [
-            f"## {escape_markdown(table['name'])}",
+            f"## {escape_markdown(matchup['name'])}",
             f"![Estimates of the reference and of all alternatives]({image.as_posix()})",
             markdown_table(
                 ("conclusion", "reference", "95% CI", "range", "holds", "open", "contradicted", "size differs with"),
@@ -342,10 +348,10 @@ def _null_comparisons(data: Mapping[str, Any]) -> str:
     """Return a sentence about the comparisons with alternatives that do not change the rules of a matchup."""
     reference, kinds = data["reference"], (*_RESULTS, "differs")
     found = dict.fromkeys(kinds, 0)
-    for table in data["tables"]:
-        names = (reference, *table["unaffected"])
-        measured = {name: one for name, one in table["measured"].items() if name in names}  # some may be missing
-        same = {"name": table["name"], "unaffected": [], "measured": measured}
+    for matchup in data["matchups"]:
+        names = (reference, *matchup["unaffected"])
+        measured = {name: one for name, one in matchup["measured"].items() if name in names}  # some may be missing
+        same = {"name": matchup["name"], "unaffected": [], "measured": measured}
         for one in find_conclusions(reference, same):
             for kind in kinds:
                 found[kind] += len(one[kind])
@@ -362,7 +368,7 @@ def _alternatives(data: Mapping[str, Any]) -> str:
     rows = []
     for one in ({"components": data["reference"], "fact": "", "reason": ""}, *data["alternatives"]):
         name = one["components"]
-        found = [table["measured"][name] for table in data["tables"] if name in table["measured"]]
+        found = [matchup["measured"][name] for matchup in data["matchups"] if name in matchup["measured"]]
         kinds = (*_RESULTS, "differs")
         counts = {kind: sum(name in claim[kind] for claim in data["conclusions"]) for kind in kinds}
         rows.append(
@@ -371,7 +377,10 @@ def _alternatives(data: Mapping[str, Any]) -> str:
                 escape_markdown(one["fact"]),
                 escape_markdown(one["reason"]),
                 *(str(counts[kind]) if one["fact"] else "" for kind in kinds),
-                *(" / ".join("{:.2f} ± {:.2f}".format(*table[key]) for table in found) for key in ("points", "rounds")),
+                *(
+                    " / ".join("{:.2f} ± {:.2f}".format(*matchup[key]) for matchup in found)
+                    for key in ("points", "rounds")
+                ),
             )
         )
     results = *_RESULTS, "size differs"
@@ -394,9 +403,9 @@ def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _figure(table: Mapping[str, Any], reference: str) -> bytes:
+def _figure(matchup: Mapping[str, Any], reference: str) -> bytes:
     """Draw the estimates of a matchup: the reference with intervals, and each alternative as a dot."""
-    measured = {name: one for name, one in table["measured"].items() if name not in table["unaffected"]}
+    measured = {name: one for name, one in matchup["measured"].items() if name not in matchup["unaffected"]}
     claims = sorted(measured[reference]["claims"].items(), key=lambda item: item[1][0])
     with styled_figure(1, 1, 6.4, 0.9 + 0.26 * len(claims)) as (figure, panels):
         axis = panels[0, 0]

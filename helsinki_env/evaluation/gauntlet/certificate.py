@@ -77,43 +77,47 @@ def make_certificate(
     plan, played = folder.plan, list(folder.games())
     if missing := plan.games - sum(len(games.played.rounds) for _, games in played):
         raise GauntletError(f"{run}: found {missing} missing games, expected all; resume the run")
-    digest = files_digest(player, plan.tables[0].config)
+    digest = files_digest(player, plan.matchups[0].config)
     began = folder.networks.get(COUNTED_PREFIX + player)
     if began is not None and (digest is None or digest[:16] != began):
         raise GauntletError(
             f"{run}: files of {player}: found digest {digest and digest[:16]}, expected {began} as at the start of the "
             "run; restore the files, or choose another --out"
         )
-    chunks = [work_unit_entry(chunk, games) for chunk, games in played]
+    units = [work_unit_entry(unit, games) for unit, games in played]
     certified = {
         "certificate": _FORMAT,
         "gauntlet": gauntlet.name,
         "version": gauntlet.version,
         "gauntlet_digest": gauntlet.digest,
         "pins_digest": pins.digest,
-        "environment": environment_versions(plan.tables),
+        "environment": environment_versions(plan.matchups),
         "package": helsinki_env.__version__,
         "player": player,
         "player_digest": digest,
         "stage": stage,
         "seed": plan.seed,
         **({"sealed": dict(sealed)} if sealed is not None else {}),
-        **gauntlet_results(plan, pins, ((chunk, games.played.places) for chunk, games in played)),
-        "games_digest": games_digest([entry["sha256"] for entry in chunks]),
-        "chunks": chunks,
+        **gauntlet_results(plan, pins, ((unit, games.played.places) for unit, games in played)),
+        "games_digest": games_digest([entry["sha256"] for entry in units]),
+        "work_units": units,
     }
     return {"certified": with_digest(certified), "measured": _measured(folder)}
 
 
-def work_unit_entry(chunk: WorkUnit, games: WorkUnitGames) -> dict[str, Any]:
+def work_unit_entry(unit: WorkUnit, games: WorkUnitGames) -> dict[str, Any]:
     """Return the certificate entry of a work unit: the digest of its games, and the rank of each seat in each game."""
     places = " ".join("".join(map(str, row)) for row in games.played.places.tolist())
-    return {"chunk": chunk.name, "sha256": hashlib.sha256(encode_results(games.played)).hexdigest(), "places": places}
+    return {
+        "work_unit": unit.name,
+        "sha256": hashlib.sha256(encode_results(games.played)).hexdigest(),
+        "places": places,
+    }
 
 
-def games_digest(chunks: Sequence[str]) -> str:
+def games_digest(units: Sequence[str]) -> str:
     """Return the digest of all games, given the digests of the work units in the order of the plan."""
-    return hashlib.sha256("".join(chunks).encode()).hexdigest()
+    return hashlib.sha256("".join(units).encode()).hexdigest()
 
 
 def decode_ranks(entry: Node, games: int, seats: int) -> npt.NDArray[np.int64]:
@@ -130,8 +134,8 @@ def decode_ranks(entry: Node, games: int, seats: int) -> npt.NDArray[np.int64]:
 
 def _measured(folder: RunFolder) -> dict[str, Any]:
     """Return the player's number of actions, thinking time, replaced actions and model costs."""
-    own = {table.name: table.players[RATED_PLAYER] for table in folder.plan.tables}
-    times = [entry for entry in folder.times() if own[entry["table"]] == entry["player"]]
+    own = {matchup.name: matchup.players[RATED_PLAYER] for matchup in folder.plan.matchups}
+    times = [entry for entry in folder.times() if own[entry["matchup"]] == entry["player"]]
     decisions = sum(entry["decisions"] for entry in times)
     seconds = sum(entry["seconds"] for entry in times)
     return {
@@ -152,42 +156,42 @@ class _Games:
 
 
 def gauntlet_results(
-    plan: Plan, pins: ReferenceRatings, chunks: Iterable[tuple[WorkUnit, npt.NDArray[np.integer]]]
+    plan: Plan, pins: ReferenceRatings, units: Iterable[tuple[WorkUnit, npt.NDArray[np.integer]]]
 ) -> dict[str, Any]:
     """Return a player's ratings, overall and by matchup, and its scores against opponents as JSON-serializable data.
 
-    `chunks` yields every work unit with the rank of each seat, (G, S).
+    `units` yields every work unit with the rank of each seat, (G, S).
     """
-    played: list[list[_Games]] = [[] for _ in plan.tables]
-    for chunk, places in chunks:
-        planned = schedule_games(plan.tables[chunk.table], plan.seed, chunk)
-        played[chunk.table].append(_Games(planned.seating, places, planned.block))
-    tables = [
+    played: list[list[_Games]] = [[] for _ in plan.matchups]
+    for unit, places in units:
+        planned = schedule_games(plan.matchups[unit.matchup], plan.seed, unit)
+        played[unit.matchup].append(_Games(planned.seating, places, planned.block))
+    matchups = [
         _Games(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("seating", "places", "deal")))
         for parts in played
     ]
-    overall, by_table = anchored_ratings(
-        [_anchored_games(games, table, pins) for games, table in zip(tables, plan.tables, strict=True)]
+    overall, by_matchup = anchored_ratings(
+        [_anchored_games(games, matchup, pins) for games, matchup in zip(matchups, plan.matchups, strict=True)]
     )
     return {
         "rating": _plain(overall),
-        "tables": [
-            {"table": table.name, **_plain(rating), **_won(games)}
-            for table, rating, games in zip(plan.tables, by_table, tables, strict=True)
+        "matchups": [
+            {"matchup": matchup.name, **_plain(rating), **_won(games)}
+            for matchup, rating, games in zip(plan.matchups, by_matchup, matchups, strict=True)
         ],
-        "opponents": _opponents(plan, tables),
+        "opponents": _opponents(plan, matchups),
     }
 
 
 def expected_opponent_scores(plan: Plan, pins: ReferenceRatings, ratings: Sequence[float]) -> dict[str, float]:
     """Return the expected score against each opponent by name, given the player's Elo rating in each matchup."""
     scores: dict[str, list[npt.NDArray[np.float64]]] = {}
-    for chunk in plan.chunks:
-        table = plan.tables[chunk.table]
-        seating = schedule_games(table, plan.seed, chunk).seating
-        fixed = pins.tables[table.name]
-        opponents = table.players[RATED_PLAYER + 1 :]
-        elo = np.array([ratings[chunk.table], *(fixed.players[name] for name in opponents)])[seating]
+    for unit in plan.work_units:
+        matchup = plan.matchups[unit.matchup]
+        seating = schedule_games(matchup, plan.seed, unit).seating
+        fixed = pins.matchups[matchup.name]
+        opponents = matchup.players[RATED_PLAYER + 1 :]
+        elo = np.array([ratings[unit.matchup], *(fixed.players[name] for name in opponents)])[seating]
         elo += np.array(fixed.seats)
         own = np.take_along_axis(elo, (seating == RATED_PLAYER).argmax(axis=1)[:, None], axis=1)
         ahead = 1 / (1 + 10 ** ((elo - own) / 400))
@@ -196,9 +200,9 @@ def expected_opponent_scores(plan: Plan, pins: ReferenceRatings, ratings: Sequen
     return {opponent: float(np.concatenate(parts).mean()) for opponent, parts in scores.items()}
 
 
-def _anchored_games(games: _Games, table: MatchupPlan, pins: ReferenceRatings) -> AnchoredGames:
-    fixed = pins.tables[table.name]
-    strengths = np.array([0.0, *(fixed.players[player] for player in table.players[RATED_PLAYER + 1 :])])
+def _anchored_games(games: _Games, matchup: MatchupPlan, pins: ReferenceRatings) -> AnchoredGames:
+    fixed = pins.matchups[matchup.name]
+    strengths = np.array([0.0, *(fixed.players[player] for player in matchup.players[RATED_PLAYER + 1 :])])
     return AnchoredGames(
         known=strengths[games.seating] + np.array(fixed.seats),
         own=games.seating == RATED_PLAYER,
@@ -228,13 +232,13 @@ def _won(games: _Games) -> dict[str, Any]:
     return {"won": _share(games.deal, won)}
 
 
-def _opponents(plan: Plan, tables: Sequence[_Games]) -> list[dict[str, Any]]:
+def _opponents(plan: Plan, matchups: Sequence[_Games]) -> list[dict[str, Any]]:
     """Return the score against each opponent: the fraction of pairings in which the player is ahead (ties: half)."""
     ahead: dict[str, list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]] = {}
-    for number, games in enumerate(tables):
+    for number, games in enumerate(matchups):
         own = np.take_along_axis(games.places, (games.seating == RATED_PLAYER).argmax(axis=1)[:, None], axis=1)
         better = (own < games.places) + (own == games.places) / 2
-        for i, opponent in enumerate(plan.tables[number].players[RATED_PLAYER + 1 :], start=RATED_PLAYER + 1):
+        for i, opponent in enumerate(plan.matchups[number].players[RATED_PLAYER + 1 :], start=RATED_PLAYER + 1):
             game, seat = np.nonzero(games.seating == i)
             ahead.setdefault(opponent, []).append((games.deal[game], better[game, seat]))
     results = []
@@ -261,49 +265,49 @@ class UnverifiedCertificate:
     rating: dict[str, Any]  # certified rating with its interval
     package: str  # version of the package that played the games
     sealed: dict[str, str] | None  # seal, source and text of a sealed evaluation
-    _chunks: tuple[dict[str, Any], ...]
+    _units: tuple[dict[str, Any], ...]
 
     def sample(self, games: int, seed: int) -> list[WorkUnit]:
         """Return random work units with at least `games` games in total, or all work units if they have fewer games."""
-        order = np.random.default_rng(seed).permutation(len(self.plan.chunks)).tolist()
+        order = np.random.default_rng(seed).permutation(len(self.plan.work_units)).tolist()
         units: list[WorkUnit] = []
         while order and self.plan.games_of(units) < games:
-            units.append(self.plan.chunks[order.pop()])
+            units.append(self.plan.work_units[order.pop()])
         return sorted(units)
 
-    def undetected_fraction(self, chunks: int, level: float = 0.95) -> float:
-        """Return the largest fraction of forged games that a replay of `chunks` work units may miss.
+    def undetected_fraction(self, units: int, level: float = 0.95) -> float:
+        """Return the largest fraction of forged games that a replay of `units` work units may miss.
 
         A larger fraction is missed with a probability of at most 1 - `level`.
         """
-        total = len(self.plan.chunks)
-        sizes = sorted((self.plan.games_of([chunk]) for chunk in self.plan.chunks), reverse=True)
+        total = len(self.plan.work_units)
+        sizes = sorted((self.plan.games_of([unit]) for unit in self.plan.work_units), reverse=True)
 
         def undetected(forged: int) -> float:
-            return prod((total - forged - drawn) / (total - drawn) for drawn in range(chunks))
+            return prod((total - forged - drawn) / (total - drawn) for drawn in range(units))
 
         # In the worst case, the forged games are in the largest work units.
         forged = max(number for number in range(total + 1) if undetected(number) > 1 - level)
         return sum(sizes[:forged]) / self.plan.games
 
-    def play(self, chunks: list[WorkUnit], processes: int, progress: Callable[[int], None] | None = None) -> None:
+    def play(self, units: list[WorkUnit], processes: int, progress: Callable[[int], None] | None = None) -> None:
         """Replay work units; raise GauntletError if their games differ from the certificate.
 
         `progress` is called with the number of games in each work unit.
         """
-        entries = dict(zip((chunk.name for chunk in self.plan.chunks), self._chunks, strict=True))
-        with closing(play_in_processes(self.plan, chunks, processes)) as played:
-            for chunk, games in played:
-                if work_unit_entry(chunk, games) != entries[chunk.name]:
+        entries = dict(zip((unit.name for unit in self.plan.work_units), self._units, strict=True))
+        with closing(play_in_processes(self.plan, units, processes)) as played:
+            for unit, games in played:
+                if work_unit_entry(unit, games) != entries[unit.name]:
                     version = helsinki_env.__version__
                     other = "" if self.package == version else f", or helsinki-env {self.package} instead of {version}"
                     raise GauntletError(
-                        f"{self.path}: {self.plan.describe(chunk)}: found other games in the replay, expected those of "
+                        f"{self.path}: {self.plan.describe(unit)}: found other games in the replay, expected those of "
                         "the certificate; possible causes: another player, a player that uses more than its "
                         f"observation and random key, networks on another type of CPU{other}"
                     )
                 if progress is not None:
-                    progress(self.plan.games_of([chunk]))
+                    progress(self.plan.games_of([unit]))
 
 
 def certified_name(path: Path, key: str) -> str | None:
@@ -329,27 +333,27 @@ def read_unverified_certificate(
         check_code([named], path, trust=trust)
     plays = named if player is None else player
     plan = _plan_of(data, gauntlet, plays)
-    digest = files_digest(plays, plan.tables[0].config)
+    digest = files_digest(plays, plan.matchups[0].config)
     if data["player_digest"].value != digest:
         data["player_digest"].fail(f"{digest!r}, that of {short_repr(plays)}", "name the rated player")
-    chunks = _chunks(data, plan, pins)
+    units = _units(data, plan, pins)
     rating, package = data["rating"].value, data["package"].text()
     sealed = data["sealed"].value if data["sealed"].is_present else None
-    return UnverifiedCertificate(path, plays, named, plan, rating, package, sealed, chunks)
+    return UnverifiedCertificate(path, plays, named, plan, rating, package, sealed, units)
 
 
 def read_certificate(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> dict[str, Any]:
     """Read a certificate and check everything except the player and the games."""
     data, gauntlet = _of_gauntlet(path, gauntlet, pins)
     certified = data["certified"]
-    _chunks(certified, _plan_of(certified, gauntlet, certified["player"].text("a player")), pins)
+    _units(certified, _plan_of(certified, gauntlet, certified["player"].text("a player")), pins)
     return dict(data.value)
 
 
 def _plan_of(certified: Node, gauntlet: Gauntlet, player: str) -> Plan:
     plan = gauntlet.plan(COUNTED_PREFIX + player, certified["stage"].choice(tuple(gauntlet.stages)))
-    if certified["environment"].value != environment_versions(plan.tables):
-        certified["environment"].fail(repr(environment_versions(plan.tables)), _REMEDY)
+    if certified["environment"].value != environment_versions(plan.matchups):
+        certified["environment"].fail(repr(environment_versions(plan.matchups)), _REMEDY)
     return plan
 
 
@@ -385,18 +389,18 @@ def check_certificate(data: Node, expected: Mapping[str, Any], remedy: str) -> N
     ModelUsage.read(measured)
 
 
-def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, Any], ...]:
+def _units(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, Any], ...]:
     """Return the entries of all work units; raise GauntletError if the certified results do not match them."""
-    entries = data["chunks"].entries("work units", length=len(plan.chunks))
+    entries = data["work_units"].entries("work units", length=len(plan.work_units))
     played = []
-    for entry, chunk in zip(entries, plan.chunks, strict=True):
-        if entry["chunk"].value != chunk.name:
-            entry["chunk"].fail(repr(chunk.name))
+    for entry, unit in zip(entries, plan.work_units, strict=True):
+        if entry["work_unit"].value != unit.name:
+            entry["work_unit"].fail(repr(unit.name))
         entry["sha256"].text("a digest")
-        played.append((chunk, decode_ranks(entry["places"], plan.games_of([chunk]), plan.tables[chunk.table].seats)))
+        played.append((unit, decode_ranks(entry["places"], plan.games_of([unit]), plan.matchups[unit.matchup].seats)))
     digest = games_digest([entry["sha256"].value for entry in entries])
     if data["games_digest"].value != digest:
-        data["games_digest"].fail(f"{digest!r} according to the chunks")
+        data["games_digest"].fail(f"{digest!r} according to the work units")
     for key, expected in gauntlet_results(plan, pins, played).items():
         check_values(data[key], expected, "the ranks")
     return tuple(entry.value for entry in entries)

@@ -29,7 +29,7 @@ from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.utils.files import is_file
 from helsinki_env.utils.yaml_files import find_yaml
 
-_KEYS = ("version", "seed", "chunk", "stages", "zero", "networks", "tables")
+_KEYS = ("version", "seed", "unit_games", "stages", "zero", "networks", "matchups")
 _TABLE_KEYS = ("name", "seats", "game", "boards", "opponents", "reference")
 _PLAYED = ("seats", "game", "boards")
 _MAX_DEALS = 1_000_000
@@ -65,11 +65,11 @@ class Gauntlet:
     path: Path
     version: int  # incremented with every change that affects ratings
     seed: int  # seed for deals and players
-    chunk: int  # number of games in a work unit
+    unit_games: int  # number of games in a work unit
     stages: Mapping[str, int]  # number of deals for each line-up, by stage name
     zero: str  # opponent whose rating is zero
     networks: Mapping[str, str]  # digest of the network file by opponent, 16 hexadecimal digits
-    tables: tuple[GauntletMatchup, ...]
+    matchups: tuple[GauntletMatchup, ...]
     digest: str  # digest of the file's content, 16 hexadecimal digits
 
     @classmethod
@@ -85,7 +85,7 @@ class Gauntlet:
                 f"found {path}, expected a .yaml file; the .json file of the same name has the opponents' ratings"
             )
         data = read_yaml(path, GauntletError).mapping(_KEYS)
-        tables = tuple(_table(entry) for entry in data["tables"].entries("at least one matchup", least=1))
+        matchups = tuple(_matchup(entry) for entry in data["matchups"].entries("at least one matchup", least=1))
         stages = {
             name: deals.integer(2, _MAX_DEALS, "a number of deals, at least 2")
             for name, deals in data["stages"].items()
@@ -98,16 +98,16 @@ class Gauntlet:
             path=path,
             version=data["version"].integer(1),
             seed=data["seed"].integer(0),
-            chunk=data["chunk"].integer(1, MAX_MATCHUP_GAMES),
+            unit_games=data["unit_games"].integer(1, MAX_MATCHUP_GAMES),
             stages=stages,
             zero=data["zero"].text("a player"),
             networks={player: digest.text("a digest") for player, digest in data.get("networks", {}).items()},
-            tables=tables,
+            matchups=matchups,
             digest=digest_of(data.value),
         )
-        for table, entry in zip(tables, data["tables"].entries("tables"), strict=True):
-            players = {player for part in table.reference for lineup in part.lineups for player in lineup}
-            if missing := {gauntlet.zero, *table.players} - players:
+        for matchup, entry in zip(matchups, data["matchups"].entries("matchups"), strict=True):
+            players = {player for part in matchup.reference for lineup in part.lineups for player in lineup}
+            if missing := {gauntlet.zero, *matchup.players} - players:
                 entry["reference"].fail(f"games of {', '.join(sorted(missing))}, too")
             if len(players) < 2:
                 entry["reference"].fail("games of at least two players")
@@ -126,8 +126,8 @@ class Gauntlet:
         deals = self.stages[stage]
         return self._plan(
             [
-                self._arena_table(table, table.name, deals, [[player, *others] for others in table.opponents])
-                for table in self.tables
+                self._arena_matchup(matchup, matchup.name, deals, [[player, *others] for others in matchup.opponents])
+                for matchup in self.matchups
             ]
         )
 
@@ -136,26 +136,26 @@ class Gauntlet:
         """The tournament between the opponents, with one matchup for each part of the reference games."""
         return self._plan(
             [
-                self._arena_table(table, f"{table.name} / {number}", part.deals, part.lineups)
-                for table in self.tables
-                for number, part in enumerate(table.reference)
+                self._arena_matchup(matchup, f"{matchup.name} / {number}", part.deals, part.lineups)
+                for matchup in self.matchups
+                for number, part in enumerate(matchup.reference)
             ]
         )
 
     @property
     def config_digests(self) -> dict[str, str]:
         """Digest of the game configuration, including its component file, by matchup name."""
-        played = iter(self.reference.tables)
-        return {table.name: [next(played).config.digest for _ in table.reference][-1] for table in self.tables}
+        played = iter(self.reference.matchups)
+        return {matchup.name: [next(played).config.digest for _ in matchup.reference][-1] for matchup in self.matchups}
 
-    def _plan(self, tables: list[dict[str, Any]]) -> Plan:
+    def _plan(self, matchups: list[dict[str, Any]]) -> Plan:
         with Node({}, GauntletError, file=str(self.path)).prefix_errors():
-            return plan_from_dict({"seed": self.seed, "chunk": self.chunk, "tables": tables})
+            return plan_from_dict({"seed": self.seed, "unit_games": self.unit_games, "matchups": matchups})
 
-    def _arena_table(self, table: GauntletMatchup, name: str, deals: int, lineups: Any) -> dict[str, Any]:
+    def _arena_matchup(self, matchup: GauntletMatchup, name: str, deals: int, lineups: Any) -> dict[str, Any]:
         seats = len(lineups[0])
         return {
-            **table.played,
+            **matchup.played,
             "name": name,
             "seats": seats,
             "games": deals * seats,
@@ -164,9 +164,9 @@ class Gauntlet:
 
     def check_networks(self) -> None:
         """Raise GauntletError unless the opponents' networks match the digests in the gauntlet."""
-        for table in self.reference.tables:
-            for player in table.players:
-                digest = files_digest(player, table.config)
+        for matchup in self.reference.matchups:
+            for player in matchup.players:
+                digest = files_digest(player, matchup.config)
                 if digest is not None and self.networks.get(player) != digest[:16]:
                     remedy = "restore the network, because ratings require the same opponents"
                     if player not in self.networks:
@@ -177,7 +177,7 @@ class Gauntlet:
                     )
 
 
-def _table(data: Node) -> GauntletMatchup:
+def _matchup(data: Node) -> GauntletMatchup:
     data.mapping(_TABLE_KEYS)
     played = {key: data[key].value for key in _PLAYED if data[key].is_present}
     seats = data["seats"].integer(2, 4, "2, 3 or 4")
@@ -212,7 +212,7 @@ class MatchupReferenceRatings:
 class ReferenceRatings:
     """The ratings of a gauntlet's opponents, which define its scale."""
 
-    tables: Mapping[str, MatchupReferenceRatings]  # fixed ratings by matchup name
+    matchups: Mapping[str, MatchupReferenceRatings]  # fixed ratings by matchup name
     digest: str  # digest of the ratings, 16 hexadecimal digits
     data: Mapping[str, Any]  # content of the file
 
@@ -229,26 +229,28 @@ class ReferenceRatings:
                 f"{gauntlet.path}"
             )
         data = read_json(path, GauntletError).verify_digest("the ratings of a gauntlet's opponents")
-        environment, digests = environment_versions(gauntlet.reference.tables), gauntlet.config_digests
+        environment, digests = environment_versions(gauntlet.reference.matchups), gauntlet.config_digests
         for entry, expected, source in (
             (data["gauntlet"], gauntlet.digest, f"that of {gauntlet.path}"),
             (data["environment"], environment, "that of this version"),
-            *((data["tables"][name]["game"], game, "that of this version") for name, game in digests.items()),
+            *((data["matchups"][name]["game"], game, "that of this version") for name, game in digests.items()),
         ):
             if entry.value != expected:
                 remedy = f"measure them again: helsinki evaluate reference --gauntlet {gauntlet.path}"
                 entry.fail(f"{expected!r}, {source}", remedy)
-        tables = {
-            table.name: _reference_ratings(
-                data["tables"][table.name], [gauntlet.zero, *table.players], table.played["seats"]
+        matchups = {
+            matchup.name: _reference_ratings(
+                data["matchups"][matchup.name], [gauntlet.zero, *matchup.players], matchup.played["seats"]
             )
-            for table in gauntlet.tables
+            for matchup in gauntlet.matchups
         }
-        return cls(tables, data["digest"].text(), data.value)
+        return cls(matchups, data["digest"].text(), data.value)
 
     def mean(self, player: str) -> float:
         """Return the mean rating of an opponent over all matchups."""
-        return float(np.mean([table.players[player] for table in self.tables.values() if player in table.players]))
+        return float(
+            np.mean([matchup.players[player] for matchup in self.matchups.values() if player in matchup.players])
+        )
 
 
 def reference_ratings_path(gauntlet: Gauntlet) -> Path:
@@ -271,13 +273,13 @@ def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> d
 
     plan = gauntlet.reference
     played = iter(load_run(run))
-    tables: dict[str, Any] = {}
+    matchups: dict[str, Any] = {}
     games = 0
-    for table in gauntlet.tables:
-        rated = rate(_joined(table.name, [next(played) for _ in table.reference]), reference=gauntlet.zero)
+    for matchup in gauntlet.matchups:
+        rated = rate(_joined(matchup.name, [next(played) for _ in matchup.reference]), reference=gauntlet.zero)
         games += rated.games
-        tables[table.name] = {
-            "game": gauntlet.config_digests[table.name],
+        matchups[matchup.name] = {
+            "game": gauntlet.config_digests[matchup.name],
             "games": rated.games,
             "deals": rated.deals,
             "players": {
@@ -292,24 +294,24 @@ def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> d
             "seats": [round(float(effect), 1) for effect in rated.seat],
         }
     digest, first = sha256(), {}
-    for chunk, part in RunFolder.open(run).games(whole=True):
+    for unit, part in RunFolder.open(run).games(whole=True):
         content = encode_results(part.played)
         digest.update(content)
-        if chunk.first == 0:
-            first[chunk.name] = sha256(content).hexdigest()
+        if unit.first == 0:
+            first[unit.name] = sha256(content).hexdigest()
     return with_digest(
         {
             "gauntlet": gauntlet.digest,
             "version": gauntlet.version,
-            "environment": environment_versions(plan.tables),
+            "environment": environment_versions(plan.matchups),
             "package": helsinki_env.__version__,
             "command": command,
             "seed": plan.seed,
             "games": games,
             "games_digest": digest.hexdigest(),
-            "first_chunks": first,
+            "first_work_units": first,
             "zero": gauntlet.zero,
-            "tables": tables,
+            "matchups": matchups,
         }
     )
 

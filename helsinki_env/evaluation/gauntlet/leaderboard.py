@@ -209,8 +209,8 @@ def opponents_table(gauntlet: Gauntlet, pins: ReferenceRatings) -> str:
     Only opponents that play in all matchups have an overall rating.
     """
     rows = {}
-    for player in dict.fromkeys(player for fixed in pins.tables.values() for player in fixed.players):
-        ratings = [pins.data["tables"][name]["players"].get(player) for name in pins.tables]
+    for player in dict.fromkeys(player for fixed in pins.matchups.values() for player in fixed.players):
+        ratings = [pins.data["matchups"][name]["players"].get(player) for name in pins.matchups]
         overall = f"{pins.mean(player):.0f}" if all(ratings) else ""
         games = sum(rating["games"] for rating in ratings if rating)
         cells = ["" if rating is None else f"{rating['rating']:.0f}" for rating in ratings]
@@ -222,13 +222,13 @@ def opponents_table(gauntlet: Gauntlet, pins: ReferenceRatings) -> str:
         version = f"version {gauntlet.version}"
         rows[player] = [code_span(player), overall, "fixed", f"{games:,}", "", "", *cells, version]
     order = sorted(rows, key=pins.mean, reverse=True)
-    return markdown_table(_head(pins.tables), [rows[player] for player in order]) + "\n"
+    return markdown_table(_head(pins.matchups), [rows[player] for player in order]) + "\n"
 
 
 def rated_table(pins: ReferenceRatings, certificates: Iterable[Mapping[str, Any]]) -> str:
     """Return the table of certified players, strongest first."""
     order = sorted(certificates, key=lambda data: data["certified"]["rating"]["rating"], reverse=True)
-    return "\n".join([markdown_table(_head(pins.tables), []), *map(certificate_row, order)]) + "\n"
+    return "\n".join([markdown_table(_head(pins.matchups), []), *map(certificate_row, order)]) + "\n"
 
 
 def certificate_row(data: Mapping[str, Any]) -> str:
@@ -244,7 +244,7 @@ def certificate_row(data: Mapping[str, Any]) -> str:
             f"{rating['games']:,}",
             f"{measured['seconds_per_decision']:.2g}",
             ReplacedActions.from_mapping(measured).summary or "none",
-            *(f"{one['rating']:.0f} ({format_rating_interval(one)})" for one in certified["tables"]),
+            *(f"{one['rating']:.0f} ({format_rating_interval(one)})" for one in certified["matchups"]),
             ", ".join([*made_by, code_span(certified["digest"])]),
         ]
     )

@@ -74,23 +74,23 @@ class SuitePlan:
     @property
     def tournament(self) -> Plan:
         """The tournament from which the positions are chosen."""
-        tables = []
-        for table in self.gauntlet.tables:
-            seats = int(table.played["seats"])
+        matchups = []
+        for matchup in self.gauntlet.matchups:
+            seats = int(matchup.played["seats"])
             lineups = [[GRADED[(first + i) % len(GRADED)] for i in range(seats)] for first in range(len(GRADED))]
             lineups.append([GRADED[0]] * seats)
-            blocks = -(-self.positions // (len(self.gauntlet.tables) * len(lineups)))
-            tables.append({**table.played, "name": table.name, "lineups": lineups, "games": blocks * seats})
-        return plan_from_dict({"seed": self.seed, "chunk": 60, "tables": tables})
+            blocks = -(-self.positions // (len(self.gauntlet.matchups) * len(lineups)))
+            matchups.append({**matchup.played, "name": matchup.name, "lineups": lineups, "games": blocks * seats})
+        return plan_from_dict({"seed": self.seed, "unit_games": 60, "matchups": matchups})
 
     def position_numbers(self, plan: Plan) -> dict[tuple[int, int, int], int]:
         """Map (matchup, line-up, game) of each game used to the index of the position taken from it."""
         found = {}
         for i in range(self.positions):
-            table, number = i % len(plan.tables), i // len(plan.tables)
-            lineups, seats = len(plan.tables[table].lineups), plan.tables[table].seats
+            matchup, number = i % len(plan.matchups), i // len(plan.matchups)
+            lineups, seats = len(plan.matchups[matchup].lineups), plan.matchups[matchup].seats
             rotation = int(np.random.default_rng([self.seed, i]).integers(seats))
-            found[table, number % lineups, number // lineups * seats + rotation] = i
+            found[matchup, number % lineups, number // lineups * seats + rotation] = i
         return found
 
     @property
@@ -101,16 +101,16 @@ class SuitePlan:
     @property
     def basis(self) -> dict[str, Any]:
         """All data on which the values of positions depend."""
-        table = self.tournament.tables[0]
+        matchup = self.tournament.matchups[0]
         return {
             "package": helsinki_env.__version__,
-            "played": digest_of([{"name": one.name, **one.played} for one in self.gauntlet.tables]),
-            "environment": environment_versions(self.tournament.tables),
+            "played": digest_of([{"name": one.name, **one.played} for one in self.gauntlet.matchups]),
+            "environment": environment_versions(self.tournament.matchups),
             "seed": self.seed,
             "determinizations": self.deals * _BATCHES,
             "players": list(GRADED),
             "evaluator": EVALUATOR,
-            "evaluator_digest": files_digest(EVALUATOR, table.config),
+            "evaluator_digest": files_digest(EVALUATOR, matchup.config),
         }
 
 
@@ -177,10 +177,10 @@ def _jobs(plan: SuitePlan, games: Plan, folder: Path) -> list[_Job]:
     numbers, jobs = plan.position_numbers(games), []
     for unit, played in RunFolder.open(folder / "games").games(whole=True):
         for i, record in enumerate(records_of(games, [(unit, played)])):
-            number = numbers.get((unit.table, unit.lineup, int(played.schedule.game[i])))
+            number = numbers.get((unit.matchup, unit.lineup, int(played.schedule.game[i])))
             if number is not None:
-                config = games.tables[unit.table].config
-                jobs.append(_Job(number, unit.table, config, record.to_json(), plan.seed, plan.deals))
+                config = games.matchups[unit.matchup].config
+                jobs.append(_Job(number, unit.matchup, config, record.to_json(), plan.seed, plan.deals))
     return sorted(jobs, key=lambda job: job.number)
 
 
@@ -264,9 +264,9 @@ def write_suite(plan: SuitePlan, folder: Path, path: Path, command: str) -> None
         if entry is None:
             raise PositionsError(f"{folder}: found no position {number}, expected all; run the same command again")
         entries.append(entry)
-    tables = plan.tournament.tables
     matchups = [
-        {"name": table.name, "game": spec_of(table.config).name, "config": table.config.to_dict()} for table in tables
+        {"name": matchup.name, "game": spec_of(matchup.config).name, "config": matchup.config.to_dict()}
+        for matchup in plan.tournament.matchups
     ]
     data = with_digest(
         {

@@ -65,12 +65,12 @@ class AnchoredRating:
     deals: int  # number of deals, which are the independent units
 
 
-def anchored_ratings(tables: Sequence[AnchoredGames]) -> tuple[AnchoredRating, list[AnchoredRating]]:
+def anchored_ratings(matchups: Sequence[AnchoredGames]) -> tuple[AnchoredRating, list[AnchoredRating]]:
     """Return the player's overall rating (the mean over the matchups) and its rating in each matchup."""
-    results = [_rating(games) for games in tables]
-    deals = np.unique(np.concatenate([np.asarray(games.deal, np.int64) for games in tables]))
-    influence = np.zeros((len(tables), len(deals)))
-    for row, games, (_, by_deal) in zip(influence, tables, results, strict=True):
+    results = [_rating(games) for games in matchups]
+    deals = np.unique(np.concatenate([np.asarray(games.deal, np.int64) for games in matchups]))
+    influence = np.zeros((len(matchups), len(deals)))
+    for row, games, (_, by_deal) in zip(influence, matchups, results, strict=True):
         row[np.searchsorted(deals, np.unique(games.deal))] = by_deal
     norm = np.sqrt((influence**2).sum(axis=1))
     correlation = influence @ influence.T / np.maximum(np.outer(norm, norm), np.finfo(np.float64).tiny)

@@ -295,7 +295,7 @@ class Ratings:
     """Ratings of the players in one matchup, in Elo points. Arrays are in the order of `players`.
 
     Attributes:
-        table: name of the matchup.
+        matchup: name of the matchup.
         players: names of the players.
         reference: the player whose rating is zero.
         games: number of games.
@@ -318,7 +318,7 @@ class Ratings:
         statistics: win rates, mean points and mean ranks.
     """
 
-    table: str
+    matchup: str
     players: tuple[str, ...]
     reference: str
     games: int
@@ -379,7 +379,7 @@ def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 
     seat_low, seat_high = percentiles(seats, units)
     covariance = model.player_map @ fitted.covariance @ model.player_map.T * ELO**2
     return Ratings(
-        table=games.name,
+        matchup=games.name,
         players=tuple(players),
         reference=players[zero],
         games=len(games.seating),

@@ -58,20 +58,22 @@ def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
     return {family: sorted(members) for family, members in sorted(families.items()) if len(members) > 1}
 
 
-def draw_ratings(tables: Sequence[RatingTable]) -> bytes:
+def draw_ratings(matchups: Sequence[RatingTable]) -> bytes:
     """Return an SVG figure of the ratings with intervals, with one panel per matchup and a common scale."""
     # Label the scale only once for consecutive matchups with the same reference player.
-    last = [one["reference"] != other["reference"] for one, other in pairwise(tables)] + [True]
-    heights = [0.24 * len(table["players"]) + (0.75 if end else 0.4) for table, end in zip(tables, last, strict=True)]
-    players = [player for table in tables for player in table["players"]]
+    last = [one["reference"] != other["reference"] for one, other in pairwise(matchups)] + [True]
+    heights = [
+        0.24 * len(matchup["players"]) + (0.75 if end else 0.4) for matchup, end in zip(matchups, last, strict=True)
+    ]
+    players = [player for matchup in matchups for player in matchup["players"]]
     lowest, highest = min(player["low"] for player in players), max(player["high"] for player in players)
-    with styled_figure(len(tables), 1, 6.4, sum(heights), share_x=True) as (figure, axes):
+    with styled_figure(len(matchups), 1, 6.4, sum(heights), share_x=True) as (figure, axes):
         axes[0, 0].get_gridspec().set_height_ratios(heights)
-        for table, labeled, axis in zip(tables, last, axes[:, 0], strict=True):
-            players = table["players"][::-1]
+        for matchup, labeled, axis in zip(matchups, last, axes[:, 0], strict=True):
+            players = matchup["players"][::-1]
             elo, low, high = (np.array([player[key] for player in players]) for key in ("rating", "low", "high"))
             rows = np.arange(len(players))
-            color = PLAYER_COUNT_COLORS.get(table["seats"], "#000000")
+            color = PLAYER_COUNT_COLORS.get(matchup["seats"], "#000000")
             axis.hlines(rows, low, high, color=color, linewidth=1.8)
             axis.plot(elo, rows, "o", color=color, markersize=5)
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=0)
@@ -81,25 +83,25 @@ def draw_ratings(tables: Sequence[RatingTable]) -> bytes:
                 axis.annotate(
                     f"{value:.0f}", (max(value, end), row), (6, 0), textcoords="offset points", va="center", fontsize=8
                 )
-            scale = f"rating in Elo points with 95% interval ({shorten_name(table['reference'])} = 0)"
-            title = f"{_title(table)}, {table['games']:,} games"
+            scale = f"rating in Elo points with 95% interval ({shorten_name(matchup['reference'])} = 0)"
+            title = f"{_title(matchup)}, {matchup['games']:,} games"
             label_panel(axis, title, scale if labeled else "", grid="x", legend=None)
             axis.tick_params(labelbottom=labeled)
             axis.set_xlim(lowest - 0.05 * (highest - lowest), highest + 0.12 * (highest - lowest))
         return figure_to_svg(figure)
 
 
-def _title(table: RatingTable) -> str:
-    seats, name = f"{table['seats']} players", shorten(table["name"], _MAX_TITLE)
+def _title(matchup: RatingTable) -> str:
+    seats, name = f"{matchup['seats']} players", shorten(matchup["name"], _MAX_TITLE)
     return name if name.startswith(seats) else f"{name} ({seats})"
 
 
-def draw_pairs(table: RatingTable) -> bytes | None:
+def draw_pairs(matchup: RatingTable) -> bytes | None:
     """Return a heat map of a matchup's cross-table as SVG, or None if fewer than `_MIN_PAIRS` pairs met."""
-    players = [player["player"] for player in table["players"]]
+    players = [player["player"] for player in matchup["players"]]
     n = len(players)
     share = np.full((n, n), np.nan)
-    for pair in table["pairs"]:
+    for pair in matchup["pairs"]:
         if pair["ahead"] is not None:
             share[players.index(pair["player"]), players.index(pair["opponent"])] = 100 * pair["ahead"]
     if np.isfinite(share).sum() < 2 * _MIN_PAIRS:
@@ -120,7 +122,7 @@ def draw_pairs(table: RatingTable) -> bytes | None:
         axis.tick_params(length=0)
         axis.spines[:].set_visible(False)
         figure.suptitle(
-            f"{_title(table)}\nHow often the row finished\nahead of the column (%)", x=0.02, ha="left", fontsize=10
+            f"{_title(matchup)}\nHow often the row finished\nahead of the column (%)", x=0.02, ha="left", fontsize=10
         )
         figure.colorbar(image, ax=axis, label="% of pairings", fraction=0.05)
         return figure_to_svg(figure)
@@ -133,19 +135,19 @@ def _percent(share: float) -> str:
     return ">99" if 99.5 < share < 100 else f"{share:.0f}"
 
 
-def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
+def draw_budgets(matchups: Sequence[RatingTable]) -> bytes | None:
     """Return a plot of ratings against search budgets as SVG, or None if no family has two budgets.
 
     Ratings are relative to the smallest budget of the first family. These differences are often much more precise than
     differences from the reference player.
     """
-    chosen = [table for table in tables if table.get("budgets")]
+    chosen = [matchup for matchup in matchups if matchup.get("budgets")]
     if not chosen:
         return None
-    names = sorted({entry["family"] for table in chosen for entry in table["budgets"]})
+    names = sorted({entry["family"] for matchup in chosen for entry in matchup["budgets"]})
     with styled_figure(1, len(chosen), 0.8 + 2.6 * max(len(chosen), 1.6), 3.3, share_y=True) as (figure, axes):
-        for table, axis in zip(chosen, axes[0], strict=True):
-            entries = table["budgets"]
+        for matchup, axis in zip(chosen, axes[0], strict=True):
+            entries = matchup["budgets"]
             ticks = sorted({entry["budget"] for entry in entries})
             for family in dict.fromkeys(entry["family"] for entry in entries):
                 own = [entry for entry in entries if entry["family"] == family]
@@ -169,7 +171,7 @@ def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
             axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks], rotation=45 if len(ticks) > 5 else 0)
             axis.minorticks_off()
             scale = f"rating in Elo points ({shorten_name(entries[0]['player'])} = 0)"
-            label_panel(axis, _title(table), "search budget (logarithmic)", scale, legend={"loc": "upper left"})
+            label_panel(axis, _title(matchup), "search budget (logarithmic)", scale, legend={"loc": "upper left"})
             axis.tick_params(labelleft=True)
         return figure_to_svg(figure)
 
@@ -181,16 +183,16 @@ _EXPLANATION = (
 )
 
 
-def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], command: str) -> dict[str, Any]:
+def ratings_data(matchups: Sequence[Ratings], provenance: Mapping[str, Any], command: str) -> dict[str, Any]:
     """Return all ratings as JSON-serializable data with a digest.
 
     Args:
-        tables: the ratings.
-        provenance: source of the games; its ``tables`` key may hold more facts about each matchup, by name.
+        matchups: the ratings.
+        provenance: source of the games; its ``matchups`` key may hold more facts about each matchup, by name.
         command: command that recreates the report.
     """
-    tables_data = [matchup_rating_data(ratings) for ratings in tables]
-    return with_digest({"provenance": {**provenance, "command": command}, "tables": tables_data})
+    matchups_data = [matchup_rating_data(ratings) for ratings in matchups]
+    return with_digest({"provenance": {**provenance, "command": command}, "matchups": matchups_data})
 
 
 def read_report(path: Path) -> dict[str, Any]:
@@ -205,7 +207,7 @@ def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
     """Return the ratings of a matchup as JSON-serializable data."""
     order, statistics = ratings.order, ratings.statistics
     return {
-        "name": ratings.table,
+        "name": ratings.matchup,
         "seats": len(ratings.seat),
         "games": ratings.games,
         "deals": ratings.deals,
@@ -271,9 +273,9 @@ def rating_report_files(data: Mapping[str, Any], *, name: str = "ladder", images
         images: subfolder for the figures.
     """
     shown = all_printable(data)
-    tables = shown["tables"]
-    drawn = {"ratings": draw_ratings(tables), "budgets": draw_budgets(tables)}
-    drawn |= {f"pairs-{number + 1}": draw_pairs(table) for number, table in enumerate(tables)}
+    matchups = shown["matchups"]
+    drawn = {"ratings": draw_ratings(matchups), "budgets": draw_budgets(matchups)}
+    drawn |= {f"pairs-{number + 1}": draw_pairs(matchup) for number, matchup in enumerate(matchups)}
     figures = {figure: picture for figure, picture in drawn.items() if picture is not None}
     paths = {figure: Path(images, f"{name}-{figure}.svg") for figure in figures}
     return {
@@ -285,7 +287,7 @@ def rating_report_files(data: Mapping[str, Any], *, name: str = "ladder", images
 
 def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str:
     """Return the page. `figures` maps the subject of each figure to its path."""
-    provenance, tables = data["provenance"], data["tables"]
+    provenance, matchups = data["provenance"], data["matchups"]
     missing = provenance.get("missing_games", 0)
     about = escape_markdown(name.removeprefix("ladder").lstrip("-"))
     lines = [
@@ -310,7 +312,7 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
     for figure, title in (("ratings", "Ratings"), ("budgets", "Ratings against search budgets")):
         if figure in figures:
             lines += [f"!{link(title, figures[figure])}", ""]
-    for number, entry in enumerate(tables):
+    for number, entry in enumerate(matchups):
         lines += [f"## {escape_markdown(entry['name'])}", "", *_section(entry, provenance), ""]
         path = figures.get(f"pairs-{number + 1}")
         lines += [f"!{link('Cross-table', path)}" if path else _cross_table_text(entry), ""]
@@ -343,7 +345,7 @@ def _fact(key: str, value: Any) -> str:
 
 def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[str]:
     """Return the Markdown lines for one matchup."""
-    facts = "".join(f", {_fact(*item)}" for item in provenance.get("tables", {}).get(entry["name"], {}).items())
+    facts = "".join(f", {_fact(*item)}" for item in provenance.get("matchups", {}).get(entry["name"], {}).items())
     played = f"{entry['seats']} players, {entry['games']:,} games of {entry['deals']:,} deals{facts}."
     lines = [
         f"{played} Chance level: {entry['chance_level']:.1%}.",
@@ -397,13 +399,13 @@ def _check_report(data: Node) -> None:
     networks = (digest for _, digest in provenance.get("networks", {}).items())
     for entry in (*networks, *provenance.get("replaced", []).entries("values")):
         _text(entry)
-    for _, facts in provenance.get("tables", {}).items():
+    for _, facts in provenance.get("matchups", {}).items():
         facts.mapping()
-    for table in data["tables"].entries("at least one value", least=1):
-        _check_table(table)
+    for matchup in data["matchups"].entries("at least one value", least=1):
+        _check_matchup(matchup)
 
 
-def _check_table(entry: Node) -> None:
+def _check_matchup(entry: Node) -> None:
     """Check the ratings of a matchup."""
     _check(entry, counts=("games", "deals"), texts=("name", "reference"), fractions=("chance_level",))
     entry["seats"].integer(2, 4, "2, 3 or 4")

@@ -166,22 +166,22 @@ def to_json_data(value: Any) -> Any:
     return rounded(value)
 
 
-def unrated_data(table: RatableGames) -> dict[str, Any]:
+def unrated_data(matchup: RatableGames) -> dict[str, Any]:
     """Return win rates, points, ranks and the cross-table of a matchup as JSON-serializable data, without ratings."""
-    count = len(table.players)
-    statistics = player_statistics(count, table.seating, table.places, table.scores, table.deal)
+    count = len(matchup.players)
+    statistics = player_statistics(count, matchup.seating, matchup.places, matchup.scores, matchup.deal)
     order = sorted(range(count), key=lambda i: -statistics.win_rate[i])
     unknown = np.full((count, count), np.nan)
-    pairs = cross_table(count, table.seating, table.places, table.deal)
+    pairs = cross_table(count, matchup.seating, matchup.places, matchup.deal)
     return {
-        "games": len(table.deal),
-        "deals": len(set(table.deal.tolist())),
+        "games": len(matchup.deal),
+        "deals": len(set(matchup.deal.tolist())),
         "reference": None,
         "players": [
-            {"player": table.players[i], "rating": None, "low": None, "high": None, **player_data(statistics, i)}
+            {"player": matchup.players[i], "rating": None, "low": None, "high": None, **player_data(statistics, i)}
             for i in order
         ],
-        "pairs": pair_data(table.players, order, pairs, unknown, unknown),
+        "pairs": pair_data(matchup.players, order, pairs, unknown, unknown),
     }
 
 

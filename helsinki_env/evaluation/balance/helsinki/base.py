@@ -22,7 +22,7 @@ from helsinki_env.utils.files import write_json
 from helsinki_env.utils.yaml_files import find_yaml
 
 #: Number of games in a work unit. Networks are faster with large batches.
-_CHUNK_GAMES = 480
+_UNIT_GAMES = 480
 
 
 class StudyError(UserError):
@@ -151,9 +151,9 @@ RunTournament = Callable[[str, Plan], None]
 """Function that plays the missing games of a part in the folder with the name of the part."""
 
 
-def plan_from_matchups(seed: int, tables: list[dict[str, Any]]) -> Plan:
+def plan_from_matchups(seed: int, matchups: list[dict[str, Any]]) -> Plan:
     """Return the plan of a part, given its matchups in the form of a tournament file."""
-    return plan_from_dict({"seed": seed, "chunk": _CHUNK_GAMES, "tables": tables})
+    return plan_from_dict({"seed": seed, "unit_games": _UNIT_GAMES, "matchups": matchups})
 
 
 class StudyTournaments:
@@ -163,9 +163,9 @@ class StudyTournaments:
         self.folder, self._run = folder, run
         self.played: dict[str, dict[str, int]] = {}  # seed and number of games of every requested part
 
-    def tables(self, part: str, seed: int, tables: list[dict[str, Any]]) -> list[MatchupGames]:
+    def matchups(self, part: str, seed: int, matchups: list[dict[str, Any]]) -> list[MatchupGames]:
         """Play the missing games of a part and return all its games by matchup."""
-        plan = plan_from_matchups(seed, tables)
+        plan = plan_from_matchups(seed, matchups)
         self._run(part, plan)
         self.played[part] = {"seed": plan.seed, "games": plan.games}
         return load_run(self.folder / part, whole=True)

@@ -43,14 +43,14 @@ from helsinki_env.games.helsinki.config import HelsinkiConfig
 Array = npt.NDArray[np.float64]
 
 
-def qualification_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list[dict[str, Any]]:
+def qualification_data(config: StudyConfig, matchups: Mapping[str, MatchupGames]) -> list[dict[str, Any]]:
     """Return the ratings of all players relative to the reference, on the full board and with disabled actions."""
     results = []
     for player, n in product((entry.player for entry in config.classes), config.players):
         names = [qualification_matchup(player, n, denied) for denied in (False, True)]
-        if not all(name in tables for name in names):
+        if not all(name in matchups for name in names):
             continue
-        ratings = [rate(tables[name], reference=config.qualification.reference, seed=config.seed) for name in names]
+        ratings = [rate(matchups[name], reference=config.qualification.reference, seed=config.seed) for name in names]
         elo = [float(r.elo[r.players.index(player)]) for r in ratings]
         error = [float(r.error[r.players.index(player)]) for r in ratings]
         lost, half = elo[0] - elo[1], 1.96 * math.hypot(*error)
@@ -58,7 +58,7 @@ def qualification_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) 
             {
                 "player": player,
                 "players": n,
-                "games": sum(len(tables[name]) for name in names),
+                "games": sum(len(matchups[name]) for name in names),
                 "full_board": elo[0],
                 "full_board_error": error[0],
                 "five_denied": elo[1],
@@ -72,9 +72,9 @@ def qualification_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) 
     return results
 
 
-def ablation_games(table: MatchupGames) -> AblationGames:
+def ablation_games(matchup: MatchupGames) -> AblationGames:
     """Return the denied actions and ranks of the games of a matchup."""
-    return AblationGames(decode_action_sets(table.denied), table.places, table.block)
+    return AblationGames(decode_action_sets(matchup.denied), matchup.places, matchup.block)
 
 
 @dataclass(frozen=True)
@@ -90,29 +90,29 @@ class ScreeningEstimates:
     worth_of_games: float  # effective number of games, given the correlation within paired games
 
 
-def estimate_screening(table: MatchupGames) -> ScreeningEstimates:
+def estimate_screening(matchup: MatchupGames) -> ScreeningEstimates:
     """Return the estimates from a screening experiment; raise RatingError if there are too few games."""
-    study = ablation_games(table)
+    study = ablation_games(matchup)
     effects = estimate_win_effects(study)
-    alone = estimate_win_effects(replace(study, block=np.arange(len(table))))
-    share, usage = naive_effects(table)
+    alone = estimate_win_effects(replace(study, block=np.arange(len(matchup))))
+    share, usage = naive_effects(matchup)
     return ScreeningEstimates(
         effects=effects,
-        margins=estimate_margin_effects(study.denied, table.scores, table.block),
+        margins=estimate_margin_effects(study.denied, matchup.scores, matchup.block),
         naive=share,
         usage=usage,
-        worth_of_games=len(table) * float(np.trace(alone.covariance) / np.trace(effects.covariance)),
+        worth_of_games=len(matchup) * float(np.trace(alone.covariance) / np.trace(effects.covariance)),
     )
 
 
-def naive_effects(table: MatchupGames) -> tuple[Array, Array]:
+def naive_effects(matchup: MatchupGames) -> tuple[Array, Array]:
     """Return, for each action, the naive estimate and the fraction of seats with access that used it.
 
     The naive estimate is the win rate with use minus the win rate without. Both results are float64 (15,).
     """
-    used = decode_action_sets(table.used)
-    had = ~decode_action_sets(table.denied) & ~decode_action_sets(table.covered)[:, None]
-    won = fractional_wins(table.places)[..., None]
+    used = decode_action_sets(matchup.used)
+    had = ~decode_action_sets(matchup.denied) & ~decode_action_sets(matchup.covered)[:, None]
+    won = fractional_wins(matchup.places)[..., None]
     share = np.full(len(BOARD_ACTIONS), np.nan)
     counts = [kind.sum(axis=(0, 1)) for kind in (used, had & ~used)]
     wins = [(won * kind).sum(axis=(0, 1)) for kind in (used, had & ~used)]
@@ -150,14 +150,14 @@ class GroupMeans:
     deals: npt.NDArray[np.int64]  # number of deals
 
 
-def _of_games(table: MatchupGames) -> dict[str, Array]:
+def _of_games(matchup: MatchupGames) -> dict[str, Array]:
     """Return the measures of each game as arrays, float64 (G,)."""
-    seats = table.places.shape[1]
-    scores = table.scores.astype(np.float64)
-    stronger = table.seating == 0
-    won = (fractional_wins(table.places) * stronger).sum(axis=1) - stronger.sum(axis=1) / seats
+    seats = matchup.places.shape[1]
+    scores = matchup.scores.astype(np.float64)
+    stronger = matchup.seating == 0
+    won = (fractional_wins(matchup.places) * stronger).sum(axis=1) - stronger.sum(axis=1) / seats
     return {
-        "rounds": table.rounds.astype(np.float64),
+        "rounds": matchup.rounds.astype(np.float64),
         "points": scores.mean(axis=1),
         "spread": scores.max(axis=1) - scores.min(axis=1),
         "skill": 100.0 * won,
@@ -165,14 +165,14 @@ def _of_games(table: MatchupGames) -> dict[str, Array]:
 
 
 def group_measures(
-    table: MatchupGames, group: npt.NDArray[np.int64], count: int, course: Course | None = None
+    matchup: MatchupGames, group: npt.NDArray[np.int64], count: int, course: Course | None = None
 ) -> dict[str, GroupMeans]:
     """Return the measures of groups of whole deals, including measures of the course if it is given."""
-    values = _of_games(table)
+    values = _of_games(matchup)
     if course is not None:
         for name in ("lead_changes", "behind", "choices", "turns"):
             values[name] = np.asarray(getattr(course, name), np.float64)
-    return {name: _measured(value, group, table.deal, count) for name, value in values.items()}
+    return {name: _measured(value, group, matchup.deal, count) for name, value in values.items()}
 
 
 def _measured(value: Array, group: npt.NDArray[np.int64], deal: npt.NDArray[np.int64], count: int) -> GroupMeans:
@@ -189,40 +189,40 @@ def _measured(value: Array, group: npt.NDArray[np.int64], deal: npt.NDArray[np.i
     return GroupMeans(mean, error, number)
 
 
-def group_by_cover(table: MatchupGames) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def group_by_cover(matchup: MatchupGames) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the covered sets (bit i for action i), ascending, int64 (N,), and the index of each game's set."""
-    sets, group = np.unique(table.covered.astype(np.int64), return_inverse=True)
+    sets, group = np.unique(matchup.covered.astype(np.int64), return_inverse=True)
     return sets, group.ravel()
 
 
-def extreme_covers(table: MatchupGames, count: int, generator: np.random.Generator) -> tuple[int, ...]:
+def extreme_covers(matchup: MatchupGames, count: int, generator: np.random.Generator) -> tuple[int, ...]:
     """Return the ascending indices of the sets to play again.
 
     These are `count` sets at each end of every measure, the set of a first game, and random sets.
     """
-    sets, group = group_by_cover(table)
+    sets, group = group_by_cover(matchup)
     chosen = {FIRST_GAME, *generator.permutation(sets)[:_RANDOM_AGAIN].tolist()}
-    for measured in group_measures(table, group, len(sets)).values():
+    for measured in group_measures(matchup, group, len(sets)).values():
         order = np.argsort(measured.mean, kind="stable")
         chosen |= set(sets[order[:count]].tolist()) | set(sets[order[-count:]].tolist())
     return tuple(sorted(cover_index(int(covered)) for covered in chosen))
 
 
-def action_use_entropy(table: MatchupGames, group: npt.NDArray[np.int64], count: int) -> Array:
+def action_use_entropy(matchup: MatchupGames, group: npt.NDArray[np.int64], count: int) -> Array:
     """Return the normalized entropy (0 to 1) of the use of available actions in each group, float64 (N,)."""
-    used = decode_action_sets(table.used).sum(axis=1)
+    used = decode_action_sets(matchup.used).sum(axis=1)
     uses = np.zeros((count, len(BOARD_ACTIONS)))
     np.add.at(uses, group, used)
     share = uses / np.maximum(1e-12, uses.sum(axis=1, keepdims=True))
     available = np.zeros((count, len(BOARD_ACTIONS)), np.bool_)
-    available[group] = ~decode_action_sets(table.covered)
+    available[group] = ~decode_action_sets(matchup.covered)
     entropy = -(share * np.log(np.maximum(share, 1e-300))).sum(axis=1)
     normalized: Array = entropy / np.log(np.maximum(2, available.sum(axis=1)))
     return normalized
 
 
-def seat_win_rates(table: MatchupGames) -> dict[str, list[float]]:
+def seat_win_rates(matchup: MatchupGames) -> dict[str, list[float]]:
     """Return the win rate of each seat, in %, and its standard error over deals."""
-    means = mean_by_deal(100.0 * fractional_wins(table.places), table.deal)
+    means = mean_by_deal(100.0 * fractional_wins(matchup.places), matchup.deal)
     error = means.std(axis=0, ddof=1) / math.sqrt(len(means)) if len(means) > 1 else np.full(means.shape[1], np.nan)
     return {"share": means.mean(axis=0).tolist(), "error": error.tolist()}

@@ -229,19 +229,19 @@ def replay_run(path: str | Path, *, standing: LeadMeasure = "points") -> dict[st
         ValueError: if a game cannot be replayed; the message names the work unit, game and action.
     """
     folder = RunFolder.open(Path(path))
-    played: list[list[Course]] = [[_empty_course(table.config)] for table in folder.plan.tables]
-    for chunk, games in folder.games():
-        config, schedule = folder.plan.tables[chunk.table].config, games.schedule
+    played: list[list[Course]] = [[_empty_course(matchup.config)] for matchup in folder.plan.matchups]
+    for unit, games in folder.games():
+        config, schedule = folder.plan.matchups[unit.matchup].config, games.schedule
         disabled = schedule.disabled.covered, schedule.disabled.denied
         try:
             course = replay_games(config, schedule.seeds, *disabled, games.played.decisions, standing=standing)
         except UserError as problem:
-            raise UserError(f"{path}: {folder.plan.describe(chunk)}: {problem}") from None
-        played[chunk.table].append(course)
+            raise UserError(f"{path}: {folder.plan.describe(unit)}: {problem}") from None
+        played[unit.matchup].append(course)
     columns = [field.name for field in fields(Course)]
     return {
-        table.name: Course(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns})
-        for table, parts in zip(folder.plan.tables, played, strict=True)
+        matchup.name: Course(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns})
+        for matchup, parts in zip(folder.plan.matchups, played, strict=True)
     }
 
 

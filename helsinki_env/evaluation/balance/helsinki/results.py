@@ -80,11 +80,11 @@ def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
     part.
     """
     if part == "again":
-        tables = _finished(config, folder, "covers")
+        matchups = _finished(config, folder, "covers")
         generator = np.random.default_rng([config.seed, 3])
         return config.plan(
             part,
-            [extreme_covers(tables[matchup_name(n)], config.covers.again, generator) for n in config.cover_counts],
+            [extreme_covers(matchups[matchup_name(n)], config.covers.again, generator) for n in config.cover_counts],
         )
     return config.plan(part)
 
@@ -93,13 +93,13 @@ def _finished(config: StudyConfig, folder: Path, part: str) -> dict[str, Matchup
     """Return the matchups of a part by name; raise StudyError if games are missing."""
     if config.plan(part) is None:
         return {}
-    tables = load_run(folder / part)
-    missing = sum(table.missing for table in tables)
+    matchups = load_run(folder / part)
+    missing = sum(matchup.missing for matchup in matchups)
     if missing:
         raise StudyError(
             f"{folder / part}: found {missing:,} missing games, expected all; helsinki balance run plays them"
         )
-    return {table.name: table for table in tables}
+    return {matchup.name: matchup for matchup in matchups}
 
 
 class PlayedParts:
@@ -107,21 +107,21 @@ class PlayedParts:
 
     def __init__(self, config: StudyConfig, folder: Path) -> None:
         self.config, self.folder = config, folder
-        self._tables: dict[str, dict[str, MatchupGames]] = {}
+        self._matchups: dict[str, dict[str, MatchupGames]] = {}
         self._courses: dict[str, dict[str, Course]] = {}
 
     def has(self, part: str) -> bool:
         """Return whether games of a part have been played."""
         return has_games(self.folder / part)
 
-    def tables(self, part: str) -> dict[str, MatchupGames]:
+    def matchups(self, part: str) -> dict[str, MatchupGames]:
         """Return the matchups with games in a part, by name."""
-        if part not in self._tables:
+        if part not in self._matchups:
             if self.has(part):
                 self._check_plan(part)
-            tables = load_run(self.folder / part) if self.has(part) else []
-            self._tables[part] = {table.name: table for table in tables if len(table)}
-        return self._tables[part]
+            matchups = load_run(self.folder / part) if self.has(part) else []
+            self._matchups[part] = {matchup.name: matchup for matchup in matchups if len(matchup)}
+        return self._matchups[part]
 
     def _check_plan(self, part: str) -> None:
         """Raise StudyError if the games belong to another study, which may have been started in the same folder."""
@@ -142,7 +142,7 @@ class PlayedParts:
         if part not in self._courses:
             # Lines and superstructures score points only at the end, so measure the lead by the current score.
             courses = replay_run(self.folder / part, standing="score") if self.has(part) else {}
-            if any(len(courses[name].turns) != len(table) for name, table in self.tables(part).items()):
+            if any(len(courses[name].turns) != len(matchup) for name, matchup in self.matchups(part).items()):
                 raise StudyError(
                     f"{self.folder / part}: found games that were added during reading, expected none; write the "
                     "report when no games are being played"
@@ -174,19 +174,19 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
             f"{shorten(folder)}: found a study without games, expected some; helsinki balance run --out "
             f"{shorten(folder)} plays them"
         )
-    tables = played.tables("screening")
+    matchups = played.matchups("screening")
     screening = {
-        (entry.player, n): (rank, estimate_screening(tables[matchup_name(n, entry.player)]))
+        (entry.player, n): (rank, estimate_screening(matchups[matchup_name(n, entry.player)]))
         for rank, entry in enumerate(config.classes)
         for n in config.players
-        if matchup_name(n, entry.player) in tables
+        if matchup_name(n, entry.player) in matchups
     }
     estimates = [
         EffectEstimates(n, player, rank, one.effects.power, one.effects.covariance)
         for (player, n), (rank, one) in screening.items()
     ]
     found = findings(estimates, config.level) if estimates else []
-    qualification = qualification_data(config, played.tables("qualification"))
+    qualification = qualification_data(config, played.matchups("qualification"))
     rejected = rejected_players(qualification)
     data = {
         "study": config.to_dict(),
@@ -200,10 +200,10 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
             )
             for (player, n), (_, one) in screening.items()
         ],
-        "pairs": list(_interaction_data(config, tables, rejected)),
+        "pairs": list(_interaction_data(config, matchups, rejected)),
         "variants": list(_variant_data(config, played)),
         "quality": list(_quality_data(config, played)),
-        "skill": list(_skill_data(config, played.tables("quality"))),
+        "skill": list(_skill_data(config, played.matchups("quality"))),
         "covers": list(_cover_data(config, played)),
     }
     return _with_conclusions(to_json_data(data))
@@ -269,7 +269,7 @@ def _provenance(played: PlayedParts) -> dict[str, Any]:
             run = RunFolder.open(played.folder / part)
             plan = run.plan
             networks |= run.networks
-            games = sum(len(table) for table in played.tables(part).values())
+            games = sum(len(matchup) for matchup in played.matchups(part).values())
             parts[part] = {"seed": plan.seed, "plan": plan.digest, "games": games, "missing_games": plan.games - games}
     return {**software_versions(), "networks": networks, "parts": parts}
 
@@ -278,10 +278,10 @@ def _screening_data(
     played: PlayedParts, estimates: ScreeningEstimates, found: Sequence[Finding], name: str
 ) -> dict[str, Any]:
     """Return the estimates for the player in the matchup `name`."""
-    table, course = played.tables("screening")[name], played.courses("screening")[name]
+    matchup, course = played.matchups("screening")[name], played.courses("screening")[name]
     first = course.first_use.astype(np.float64)
     first[first < 0] = np.nan
-    had = ~decode_action_sets(table.denied)
+    had = ~decode_action_sets(matchup.denied)
     actions = []
     for i, one in enumerate(found):
         uses = first[..., i][had[..., i] & ~np.isnan(first[..., i])]
@@ -305,10 +305,10 @@ def _screening_data(
         "player": found[0].player,
         "strength": found[0].strength,
         "players": found[0].players,
-        "games": len(table),
+        "games": len(matchup),
         "blocks": estimates.effects.blocks,
         "worth_of_games": estimates.worth_of_games,
-        "missing_games": table.missing,
+        "missing_games": matchup.missing,
         "mean_power": float(estimates.effects.power.mean()),
         "seat_win_share": estimates.effects.seat,
         "actions": actions,
@@ -316,21 +316,21 @@ def _screening_data(
 
 
 def _interaction_data(
-    config: StudyConfig, tables: Mapping[str, MatchupGames], left_out: Container[str]
+    config: StudyConfig, matchups: Mapping[str, MatchupGames], left_out: Container[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the interactions of pairs of actions, estimated for the study player with more games."""
     one, two = np.triu_indices(len(BOARD_ACTIONS), 1)
     for n in config.players:
         study_players = [
-            (entry.player, tables[matchup_name(n, entry.player)])
+            (entry.player, matchups[matchup_name(n, entry.player)])
             for entry in config.classes
-            if entry.player not in left_out and matchup_name(n, entry.player) in tables
+            if entry.player not in left_out and matchup_name(n, entry.player) in matchups
         ]
         if not study_players:
             continue
-        player, table = max(reversed(study_players[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
+        player, matchup = max(reversed(study_players[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
         try:
-            pairs = estimate_interactions(ablation_games(table), level=config.level, seed=config.seed)
+            pairs = estimate_interactions(ablation_games(matchup), level=config.level, seed=config.seed)
         except RatingError as problem:  # the other estimates need fewer games
             yield {"player": player, "players": n, "left_out": str(problem)}
             continue
@@ -361,18 +361,18 @@ def _variant_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str
     for components in (config.components, *config.variants.components):
         for n in config.players:
             if components == config.components:
-                table = played.tables("screening").get(matchup_name(n, player))
+                matchup = played.matchups("screening").get(matchup_name(n, player))
             else:
-                table = played.tables("variants").get(matchup_name(n, Path(components).stem))
-            if table is None:
+                matchup = played.matchups("variants").get(matchup_name(n, Path(components).stem))
+            if matchup is None:
                 continue
-            effects = estimate_win_effects(ablation_games(table))
+            effects = estimate_win_effects(ablation_games(matchup))
             found = findings([EffectEstimates(n, player, 0, effects.power, effects.covariance)], config.level)
             yield {
                 "components": Path(components).stem,
                 "player": player,
                 "players": n,
-                "games": len(table),
+                "games": len(matchup),
                 **{key: [getattr(f, key) for f in found] for key in ("deviation", "error", "low", "high")},
             }
 
@@ -381,13 +381,13 @@ def _means(measures: Mapping[str, GroupMeans], row: int) -> dict[str, Any]:
     return {name: {"mean": m.mean[row], "error": m.error[row]} for name, m in measures.items()}
 
 
-def _measured(table: MatchupGames, course: Course) -> dict[str, Any]:
+def _measured(matchup: MatchupGames, course: Course) -> dict[str, Any]:
     """Return the measures averaged over all games of a matchup."""
-    group = np.zeros(len(table), np.int64)
+    group = np.zeros(len(matchup), np.int64)
     return {
-        "games": len(table),
-        "measures": _means(group_measures(table, group, 1, course), 0),
-        "usage_entropy": float(action_use_entropy(table, group, 1)[0]),
+        "games": len(matchup),
+        "measures": _means(group_measures(matchup, group, 1, course), 0),
+        "usage_entropy": float(action_use_entropy(matchup, group, 1)[0]),
     }
 
 
@@ -395,32 +395,32 @@ def _quality_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str
     """Yield the measures of the game variants in the rulebook."""
     for kind, entry, n in product(PUBLISHED_GAMES, config.classes, config.players):
         name = matchup_name(n, kind, entry.player)
-        if (table := played.tables("quality").get(name)) is not None:
+        if (matchup := played.matchups("quality").get(name)) is not None:
             yield {
                 "game": kind,
                 "player": entry.player,
                 "players": n,
-                **_measured(table, played.courses("quality")[name]),
-                "seats": seat_win_rates(table),
-                "scores": np.bincount(np.clip(table.scores.ravel(), 0, None)),
+                **_measured(matchup, played.courses("quality")[name]),
+                "seats": seat_win_rates(matchup),
+                "scores": np.bincount(np.clip(matchup.scores.ravel(), 0, None)),
             }
 
 
-def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> Iterator[dict[str, Any]]:
+def _skill_data(config: StudyConfig, matchups: Mapping[str, MatchupGames]) -> Iterator[dict[str, Any]]:
     """Yield the advantage of each player class over the next weaker class in the game variants of the rulebook."""
     for kind, n in product(PUBLISHED_GAMES, config.players):
         for weaker, stronger in pairwise(config.names(n)):
-            table = tables.get(matchup_name(n, kind, f"{stronger} against {weaker}"))
-            if table is None:
+            matchup = matchups.get(matchup_name(n, kind, f"{stronger} against {weaker}"))
+            if matchup is None:
                 continue
-            ratings = rate(table, reference=weaker, seed=config.seed)
+            ratings = rate(matchup, reference=weaker, seed=config.seed)
             i = ratings.players.index(stronger)
             yield {
                 "game": kind,
                 "players": n,
                 "weaker": weaker,
                 "stronger": stronger,
-                "games": len(table),
+                "games": len(matchup),
                 "rating": ratings.elo[i],
                 **{end: getattr(ratings, end)[i] for end in ("error", "low", "high")},
                 "win_share": ratings.statistics.win_rate[i],
@@ -431,17 +431,17 @@ def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> Iter
 def _cover_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, Any]]:
     """Yield the distribution of each measure over all sets of covered actions, and the measures of selected sets."""
     for n in config.players:
-        table, again = (played.tables(part).get(matchup_name(n)) for part in ("covers", "again"))
-        if table is None:
+        matchup, again = (played.matchups(part).get(matchup_name(n)) for part in ("covers", "again"))
+        if matchup is None:
             continue
-        sets, group = group_by_cover(table)
-        first = group_measures(table, group, len(sets))
+        sets, group = group_by_cover(matchup)
+        first = group_measures(matchup, group, len(sets))
         first_game = np.flatnonzero(sets == FIRST_GAME)
         uncovered = matchup_name(n, "nothing covered")
-        bare = played.tables("again").get(uncovered)
+        bare = played.matchups("again").get(uncovered)
         entry: dict[str, Any] = {
             "players": n,
-            "games": len(table),
+            "games": len(matchup),
             "sets": len(sets),
             "distribution": {name: np.sort(m.mean) for name, m in first.items()},
             "first_game": _means(first, int(first_game[0])) if len(first_game) else None,

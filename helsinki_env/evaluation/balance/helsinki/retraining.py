@@ -188,7 +188,7 @@ class RetrainingStudy:
 
     def screenings(self) -> dict[tuple[int, int], MatchupGames]:
         """Play the missing screening games and return all of them by training seed and player count."""
-        tables = {
+        matchups = {
             (seed, n): {
                 "name": f"{TrainingJob(seed).name}, {n} players",
                 "players": [self.player(TrainingJob(seed))],
@@ -198,16 +198,16 @@ class RetrainingStudy:
             }
             for seed, n in product(self.config.training_seeds, self.config.players)
         }
-        return dict(zip(tables, self._play("screening", list(tables.values())), strict=True))
+        return dict(zip(matchups, self._play("screening", list(matchups.values())), strict=True))
 
     def meetings(self) -> dict[tuple[str, int, int, str], MatchupGames]:
         """Play the missing games and return all of them by action, training seed, player count and condition."""
-        tables = {
-            (action, seed, n, way): table
+        matchups = {
+            (action, seed, n, way): matchup
             for action, seed, n in product(self.config.claims, self.config.training_seeds, self.config.players)
-            for way, table in self._meetings(action, seed, n)
+            for way, matchup in self._meetings(action, seed, n)
         }
-        return dict(zip(tables, self._play("meetings", list(tables.values())), strict=True))
+        return dict(zip(matchups, self._play("meetings", list(matchups.values())), strict=True))
 
     def _meetings(self, action: str, seed: int, n: int) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield each condition in which a seat lacks an action, with its matchup."""
@@ -230,8 +230,8 @@ class RetrainingStudy:
                 },
             )
 
-    def _play(self, part: str, tables: list[dict[str, Any]]) -> list[MatchupGames]:
-        return self.tournaments.tables(part, self.config.seed * len(_PARTS) + _PARTS.index(part), tables)
+    def _play(self, part: str, matchups: list[dict[str, Any]]) -> list[MatchupGames]:
+        return self.tournaments.matchups(part, self.config.seed * len(_PARTS) + _PARTS.index(part), matchups)
 
 
 Array = npt.NDArray[np.float64]
@@ -242,12 +242,12 @@ def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
     """Train the missing networks, play the missing games, and return all results with a digest."""
     config = retrained.config
     retrained.train()
-    effects = {key: estimate_win_effects(ablation_games(table)) for key, table in retrained.screenings().items()}
+    effects = {key: estimate_win_effects(ablation_games(matchup)) for key, matchup in retrained.screenings().items()}
     screening = _screening_experiments(config, effects)
     shares = {}
-    for (action, seed, n, way), table in retrained.meetings().items():
+    for (action, seed, n, way), matchup in retrained.meetings().items():
         without = retrained.player(TrainingJob(seed, action)) if way == "covered" else None
-        shares[action, seed, n, way] = _win_rate_without(table, action, without)
+        shares[action, seed, n, way] = _win_rate_without(matchup, action, without)
     meetings = _meetings(config, screening, shares)
     conclusions = [
         _conclusion(config, action, n, screening, meetings) for action in config.claims for n in config.players
@@ -266,13 +266,13 @@ def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
     return with_digest(to_json_data(data))
 
 
-def _win_rate_without(table: MatchupGames, action: str, player: str | None) -> Array:
+def _win_rate_without(matchup: MatchupGames, action: str, player: str | None) -> Array:
     """Return the win rate by deal, float64 (D,), of the seat that is denied the action, or of `player` if given."""
     if player is not None:
-        without = table.seating == table.players.index(player)
+        without = matchup.seating == matchup.players.index(player)
     else:
-        without = table.denied >> BOARD_ACTIONS.index(action) & 1 == 1
-    return mean_by_deal((fractional_wins(table.places) * without).sum(axis=1), table.deal)
+        without = matchup.denied >> BOARD_ACTIONS.index(action) & 1 == 1
+    return mean_by_deal((fractional_wins(matchup.places) * without).sum(axis=1), matchup.deal)
 
 
 def _screening_experiments(

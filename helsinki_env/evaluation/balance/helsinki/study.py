@@ -262,8 +262,8 @@ class StudyConfig(ConfigFile):
             part: one of `STUDY_PARTS`.
             found: for ``again``, the indices of the covered sets for each player count.
         """
-        tables = getattr(self, f"_{part}")(*((found,) if part == DEPENDENT else ()))
-        return plan_from_matchups(self.seed_of(part), tables) if tables else None
+        matchups = getattr(self, f"_{part}")(*((found,) if part == DEPENDENT else ()))
+        return plan_from_matchups(self.seed_of(part), matchups) if matchups else None
 
     def seed_of(self, part: str) -> int:
         """Return the seed of a part."""
@@ -273,21 +273,21 @@ class StudyConfig(ConfigFile):
         return {"num_players": players, "components": self.components, **changes}
 
     def _qualification(self) -> list[dict[str, Any]]:
-        tables = []
+        matchups = []
         for entry in self.classes:
             if entry.player == self.qualification.reference or not self.qualification.games:
                 continue
             for n in self.players:
                 if entry.games.get(n):
-                    table: dict[str, Any] = {
+                    matchup: dict[str, Any] = {
                         "players": [entry.player, self.qualification.reference],
                         "games": -(-self.qualification.games // (1 if n == 2 else n - 1)),
                         "game": self._game(n),
                     }
                     missing = {"screening": {"copies": 1, "loose": 0.0}}
-                    tables.append(table | {"name": qualification_matchup(entry.player, n, False)})
-                    tables.append(table | {"name": qualification_matchup(entry.player, n, True)} | missing)
-        return tables
+                    matchups.append(matchup | {"name": qualification_matchup(entry.player, n, False)})
+                    matchups.append(matchup | {"name": qualification_matchup(entry.player, n, True)} | missing)
+        return matchups
 
     def _screening_matchup(self, name: str, player: str, games: int, game: dict[str, Any]) -> dict[str, Any]:
         return {"name": name, "players": [player], "games": games, "game": game, "screening": asdict(self.screening)}
@@ -312,7 +312,7 @@ class StudyConfig(ConfigFile):
         ]
 
     def _quality(self) -> list[dict[str, Any]]:
-        tables = []
+        matchups = []
         for kind, changes in PUBLISHED_GAMES.items():
             for n in self.players:
                 game, names = self._game(n, **changes), self.names(n)
@@ -320,11 +320,11 @@ class StudyConfig(ConfigFile):
                     entry.player: {"games": self.quality if entry.quality is None else entry.quality, "game": game}
                     for entry in self.classes
                 }
-                tables += [{"name": matchup_name(n, kind, one), "players": [one], **played[one]} for one in names]
+                matchups += [{"name": matchup_name(n, kind, one), "players": [one], **played[one]} for one in names]
                 for one, other in pairwise(names):
                     name, lineups = matchup_name(n, kind, f"{other} against {one}"), [[one] * (n - 1) + [other]]
-                    tables.append({"name": name, "lineups": lineups, **played[other]})
-        return [table for table in tables if table["games"]]
+                    matchups.append({"name": name, "lineups": lineups, **played[other]})
+        return [matchup for matchup in matchups if matchup["games"]]
 
     def _covered(self, n: int, games: int, **design: Any) -> dict[str, Any]:
         players = list(self.covers.players)

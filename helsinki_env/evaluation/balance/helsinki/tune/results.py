@@ -128,15 +128,15 @@ class BoardTuning:
         At each player count, the player plays against itself on each board. It also plays one seat against the weaker
         player in all other seats.
         """
-        config, tables = self.config, []
+        config, matchups = self.config, []
         boards = {"as it is": published_board(config.free), "proposed": board}
         for name, one in boards.items():
             for n in config.players:
                 common = {"games": config.quality, "game": {"num_players": n, **self.game(one)}}
                 lineups = [[config.player, *[config.weaker] * (n - 1)]]
-                tables.append({"name": f"{name}, {n} players", "players": [config.player], **common})
-                tables.append({"name": f"{name}, {n} players, against {config.weaker}", "lineups": lineups, **common})
-        loaded = iter(self._play("games", tables))
+                matchups.append({"name": f"{name}, {n} players", "players": [config.player], **common})
+                matchups.append({"name": f"{name}, {n} players, against {config.weaker}", "lineups": lineups, **common})
+        loaded = iter(self._play("games", matchups))
         return {name: {n: (next(loaded), next(loaded)) for n in config.players} for name in boards}
 
     def reevaluate(self, board: BoardValues, player: str) -> list[BoardEstimates]:
@@ -155,7 +155,7 @@ class BoardTuning:
     def _play_screening(
         self, part: str, requests: Sequence[ScreeningRequest], player: str | None = None
     ) -> list[ScreeningGames]:
-        tables = [
+        matchups = [
             {
                 "name": f"board {i // len(self.config.players)}, {one.players} players",
                 "players": [player or self.config.player],
@@ -166,11 +166,12 @@ class BoardTuning:
             for i, one in enumerate(requests)
         ]
         return [
-            ScreeningGames(ablation_games(table), decode_action_sets(table.used)) for table in self._play(part, tables)
+            ScreeningGames(ablation_games(matchup), decode_action_sets(matchup.used))
+            for matchup in self._play(part, matchups)
         ]
 
-    def _play(self, part: str, tables: list[dict[str, Any]]) -> list[MatchupGames]:
-        return self.tournaments.tables(part, self.config.seed * _SEEDS + _number(part), tables)
+    def _play(self, part: str, matchups: list[dict[str, Any]]) -> list[MatchupGames]:
+        return self.tournaments.matchups(part, self.config.seed * _SEEDS + _number(part), matchups)
 
 
 def _number(part: str) -> int:
@@ -213,9 +214,9 @@ def tune_results(tuning: BoardTuning, evaluator: str | None = None, command: str
             for one in result.tried
         ],
         "games": [
-            {"board": name, "players": n, **_measures(*tables)}
+            {"board": name, "players": n, **_measures(*matchups)}
             for name, by_players in games.items()
-            for n, tables in by_players.items()
+            for n, matchups in by_players.items()
         ],
         "provenance": {
             **software_versions(),
