@@ -9,7 +9,7 @@ minibatch. Both may use all CPU cores. Our learner starts with a trained network
 The benchmark counts the steps that a network evaluates and learns from. Our learner plays all seats and skips steps
 with a single legal action. Stable-Baselines3 plays one seat against a random player and learns from all its steps.
 
-A preset with a plain network (``--preset gpu``) is measured on its own on the selected device.
+A preset with an MLP (``--preset gpu``) is measured on its own on the selected device.
 """
 
 from __future__ import annotations
@@ -114,18 +114,18 @@ def main(
         rounds: number of updates of each learner after a warm-up update. Use an even number, because games last about
             two updates and the cost of a step varies during a game.
         seed: random seed of weights and games.
-        device: device of a plain network; auto selects a GPU if PyTorch finds one.
-        games: number of parallel games of a plain network; default: that of the preset.
+        device: device of an MLP; auto selects a GPU if PyTorch finds one.
+        games: number of parallel games of an MLP; default: that of the preset.
     """
     Node(rounds, UserError, "--rounds").integer(1, 10**6)
     Node(seed, UserError, "--seed").integer(0, 2**31)
     from helsinki_env.agents.net.checkpoint import load_checkpoint
-    from helsinki_env.agents.net.description import PLAIN_KIND
+    from helsinki_env.agents.net.description import MLP_KIND
     from helsinki_env.agents.net.make import network_path
     from helsinki_env.training.preset import Preset
 
     chosen = Preset.from_yaml(preset)
-    if chosen.learner == PLAIN_KIND:
+    if chosen.learner == MLP_KIND:
         with requires_extra("train"):
             import torch
 
@@ -172,20 +172,18 @@ def main(
 
 
 def _measure_plain(preset: Preset, rounds: int, seed: int, device: str, games: int | None) -> None:
-    """Measure play and learning with a plain network on a device."""
+    """Measure play and learning with an MLP on a device."""
     with requires_extra("train"):
         import torch
 
     from helsinki_env.training.gpu.distributed import ProcessGroup
-    from helsinki_env.training.learner import PlainLearner, RunContext
+    from helsinki_env.training.learner import MLPLearner, RunContext
     from helsinki_env.training.run import uses_bfloat16
 
     ppo = preset.ppo if games is None else replace(preset.ppo, num_envs=games)
     fast = uses_bfloat16(preset.precision, torch.device(device))
     torch.manual_seed(seed)
-    learner = PlainLearner(
-        replace(preset, ppo=ppo), RunContext(Path(), seed, torch.device(device), fast, ProcessGroup())
-    )
+    learner = MLPLearner(replace(preset, ppo=ppo), RunContext(Path(), seed, torch.device(device), fast, ProcessGroup()))
     phase = learner.ppo
     learner.pool.add("itself", learner.network, -1)
     for _ in range(4 if device == "cuda" else 1):  # the first updates compile kernels and capture CUDA graphs

@@ -128,7 +128,7 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
 
 
 @pytest.mark.thorough
-def test_verdicts_and_pictures_follow_from_the_json(
+def test_conclusions_and_pictures_follow_from_the_json(
     study: tuple[StudyConfig, Path, dict[str, Any]], tmp_path: Path
 ) -> None:
     _, _, data = study

@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from helsinki_env import HelsinkiConfig
-from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.mlp.network import MLPNetwork
 from helsinki_env.agents.net.checkpoint import load_network
 from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.engine.kernel import JIT
@@ -64,10 +64,10 @@ SMALL = NetworkConfig(seat_hidden=16, seat=8, width=32, blocks=1)
 TABLES = (MatchupConfig(share=3, players=(2,)), MatchupConfig(players=(3, 4), denied=(0, 3)))
 
 
-def plain(seed: int = 0, game: Any = None) -> PlainNetwork:
+def plain(seed: int = 0, game: Any = None) -> MLPNetwork:
     """A network with an opinion on everything."""
     torch.manual_seed(seed)
-    network = PlainNetwork(game, SMALL)
+    network = MLPNetwork(game, SMALL)
     for head in (network.policy, network.win, network.score):
         torch.nn.init.normal_(head.weight, std=0.4)
     return network
@@ -210,7 +210,7 @@ def test_a_rollout_is_what_happened(rules: str) -> None:
     assert min(mine_free, foreign) > 100
 
 
-def check_opinions(kept: RolloutBuffer, t: int, rows: slice, network: PlainNetwork) -> None:
+def check_opinions(kept: RolloutBuffer, t: int, rows: slice, network: MLPNetwork) -> None:
     with torch.no_grad():
         said = network(kept.observation[t, rows])
     log_probs = said.log_probs(kept.mask[t, rows]).gather(1, kept.action[t, rows][:, None])[:, 0]
@@ -332,7 +332,7 @@ def test_updates_change_weights_count_and_leave_the_rival_alone(fast: bool) -> N
 # runs
 
 TINY = """
-learner: plain
+learner: mlp
 minutes: 60
 precision: float32
 matchups: [{players: [2, 3], denied: [0, 3]}]
@@ -366,7 +366,7 @@ def check_same(folder: Path, whole: Path) -> None:
         assert arrays[name].tobytes() == array.tobytes(), name
     assert told.value["ppo"] == expected_told.value["ppo"]
     for name in ("best.safetensors", "latest.safetensors", *(f"past/{n:04d}.safetensors" for n in range(3))):
-        one, other = (load_network(path / name, PlainNetwork)[0] for path in (folder, whole))
+        one, other = (load_network(path / name, MLPNetwork)[0] for path in (folder, whole))
         assert same_weights(one, other), name
 
 
@@ -384,12 +384,12 @@ def test_what_a_run_leaves(finished: tuple[Path, Path]) -> None:
     assert curve[0]["promotion_test"] is None
     assert curve[1]["promotion_test"]["deals"] == 16
     assert 450 <= curve[1]["decisions"] < curve[2]["decisions"]
-    best, description = load_network(whole / "best.safetensors", PlainNetwork)
+    best, description = load_network(whole / "best.safetensors", MLPNetwork)
     assert description["preset"] == preset.to_dict()
-    assert not same_weights(best, PlainNetwork(preset.game, preset.network))
-    past = [load_network(whole / "past" / f"{n:04d}.safetensors", PlainNetwork)[0] for n in range(3)]
+    assert not same_weights(best, MLPNetwork(preset.game, preset.network))
+    past = [load_network(whole / "past" / f"{n:04d}.safetensors", MLPNetwork)[0] for n in range(3)]
     assert not same_weights(past[0], past[2])
-    latest = load_network(whole / "latest.safetensors", PlainNetwork)[0]
+    latest = load_network(whole / "latest.safetensors", MLPNetwork)[0]
     assert same_weights(latest, past[2])
 
 
@@ -403,7 +403,7 @@ def test_the_same_seed_makes_the_same_player_and_another_one_another(
     other = Training(Preset.from_yaml(path), tmp_path / "other", 6)
     other.learner.pool.add("0", other.network, -1)
     other.learner.phases["ppo"].update()
-    assert not same_weights(other.network, load_network(whole / "past" / "0001.safetensors", PlainNetwork)[0])
+    assert not same_weights(other.network, load_network(whole / "past" / "0001.safetensors", MLPNetwork)[0])
 
 
 DRIVER = """
@@ -437,7 +437,7 @@ def test_a_run_of_another_kind_is_not_gone_on_with(finished: tuple[Path, Path]) 
     path, whole = finished
     data = json.loads((whole / "summary.json").read_text())["preset"]
     other = Preset.from_dict({key: data[key] for key in data if key != "learner"} | {"opponents": ["random"]})
-    with pytest.raises(RunError, match=r"preset\.learner: found nothing, expected 'plain'"):
+    with pytest.raises(RunError, match=r"preset\.learner: found nothing, expected 'mlp'"):
         Training(other, whole, 5, resume=True)
     with pytest.raises(RunError, match="seed: found 6, expected 5 as for the earlier results"):
         Training(Preset.from_yaml(path), whole, 6, resume=True)
@@ -471,13 +471,13 @@ def test_a_run_is_not_resumed_from_games_that_cannot_be(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("learner: plane", "learner: found 'plane', expected one of judge, plain"),
+        ("learner: plane", "learner: found 'plane', expected one of afterstate, mlp"),
         (
-            "learner: plain\npretraining: {samples: 5}",
-            "pretraining: found .* a plain network learns by self-play",
+            "learner: mlp\npretraining: {samples: 5}",
+            "pretraining: found .* an MLP learns by self-play",
         ),
-        ("learner: plain\nopponents: [random]", "opponents: found random, expected none: a plain network meets"),
-        ("learner: plain\nnetwork: {heads: 2}", r"network\.heads: no such key"),
+        ("learner: mlp\nopponents: [random]", "opponents: found random, expected none: an MLP meets"),
+        ("learner: mlp\nnetwork: {heads: 2}", r"network\.heads: no such key"),
     ],
 )
 def test_a_preset_with_a_mistake_names_it(tmp_path: Path, text: str, message: str) -> None:
@@ -491,7 +491,7 @@ def test_a_preset_with_a_mistake_names_it(tmp_path: Path, text: str, message: st
 def test_the_preset_for_a_card_is_valid_for_both_games(rules: str) -> None:
     preset = Preset.from_yaml("gpu")
     preset = preset if rules == preset.rules else preset.for_game(rules, "gpu")
-    assert preset.learner == "plain"
+    assert preset.learner == "mlp"
     assert preset.ppo.num_envs >= 4096
     assert Preset.from_dict(json.loads(json.dumps(preset.to_dict()))) == preset
 

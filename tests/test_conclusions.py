@@ -233,7 +233,7 @@ def read(found: Any) -> Any:
     return json.loads(json.dumps([asdict(one) for one in found], allow_nan=False))
 
 
-def test_verdicts_follow_from_the_json() -> None:
+def test_conclusions_follow_from_the_json() -> None:
     given = some_findings()
     conclusions = draw_conclusions(given, 1.0, 0.95)
     again = [Finding(**row) for row in read(given)]

@@ -29,7 +29,7 @@ from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.helsinki.features import FEATURES, seat_parts, table_parts
 from helsinki_env.agents.helsinki.weights import QUICK
 from helsinki_env.agents.heuristic import HeuristicPlayer
-from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.mlp.network import MLPNetwork
 from helsinki_env.agents.net import network as network_module
 from helsinki_env.agents.net.afterstates import MAX_EVALUATED_CHOICES, AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
@@ -949,8 +949,8 @@ def test_only_networks_of_a_game_that_has_it_are_told_of_next_turns_or_turn_boar
     path = save_checkpoint(tmp_path / "net.safetensors", network, told)
     with pytest.raises(CheckpointError, match=rf"net\.safetensors: network.* {reason}"):
         load_checkpoint(path)
-    with pytest.raises(ValueError, match=f"{part}: found True, expected False: a plain network reads"):
-        PlainNetwork(config=with_it)
+    with pytest.raises(ValueError, match=f"{part}: found True, expected False: an MLP reads"):
+        MLPNetwork(config=with_it)
     with pytest.raises(ValueError, match=f"{part}: found 1, expected True or False"):
         NetworkConfig(**{part: 1})  # type: ignore[arg-type]
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.agents.base import Player, converted_player_errors
-from helsinki_env.agents.mlp.network import PlainNetwork
-from helsinki_env.agents.mlp.player import PlainPlayer
+from helsinki_env.agents.mlp.network import MLPNetwork
+from helsinki_env.agents.mlp.player import MLPPlayer
 from helsinki_env.agents.net.checkpoint import load_checkpoint, load_network
-from helsinki_env.agents.net.description import PLAIN_KIND
+from helsinki_env.agents.net.description import MLP_KIND
 from helsinki_env.agents.net.make import check_network_game, network_path
 from helsinki_env.agents.net.network import Network, TorchModel
 from helsinki_env.agents.net.player import NetPlayer
@@ -122,16 +122,16 @@ class OpponentPool:
 
 
 class _NetworkPool(OpponentPool):
-    """Opponent pool of plain networks on a device."""
+    """Opponent pool of MLPs on a device."""
 
     def __init__(self, folder: Path, seed: int, device: torch.device) -> None:
         super().__init__((), (), folder, seed, fast=False, device=device)
 
-    def load(self, name: str) -> PlainNetwork:
+    def load(self, name: str) -> MLPNetwork:
         """Load the network of a past version."""
-        return load_network(self.folder / name, PlainNetwork)[0].to(self.device)
+        return load_network(self.folder / name, MLPNetwork)[0].to(self.device)
 
-    def _player(self, name: str, network: PlainNetwork) -> PlainNetwork:
+    def _player(self, name: str, network: MLPNetwork) -> MLPNetwork:
         return network
 
 
@@ -175,13 +175,13 @@ class AfterstateLearner:
         return NetPlayer(TorchModel(network, self._fast), game or self._game, name)
 
 
-class PlainLearner:
-    """Learner with a plain network, which learns only by self-play, with games and training on one device."""
+class MLPLearner:
+    """Learner with an MLP, which learns only by self-play, with games and training on one device."""
 
     def __init__(self, preset: Preset, run: RunContext) -> None:
         game, c, seed, device = preset.game, preset.ppo, run.seed, run.device
         self._fast = run.fast
-        self.network = PlainNetwork(game, preset.network).to(device)
+        self.network = MLPNetwork(game, preset.network).to(device)
         self.pool: OpponentPool = _NetworkPool(run.folder / "past", seed, device)
         collector = GpuRolloutCollector(
             game, preset.matchups, c.num_envs, c.num_steps, c.fixed_opponent_fraction, seed, device, run.group
@@ -192,7 +192,7 @@ class PlainLearner:
 
     def player(self, network: Any, name: str, game: Any = None) -> Player:
         """Create a player that plays with a network."""
-        return PlainPlayer(network, name, self._fast)
+        return MLPPlayer(network, name, self._fast)
 
 
 def _initial_network(preset: Preset) -> Network:
@@ -215,9 +215,9 @@ def _initial_network(preset: Preset) -> Network:
     return other
 
 
-Learner = AfterstateLearner | PlainLearner
+Learner = AfterstateLearner | MLPLearner
 
 
 def make_learner(preset: Preset, run: RunContext) -> Learner:
     """Create the learner of a preset; raise ValueError if it does not support the number of processes."""
-    return PlainLearner(preset, run) if preset.learner == PLAIN_KIND else AfterstateLearner(preset, run)
+    return MLPLearner(preset, run) if preset.learner == MLP_KIND else AfterstateLearner(preset, run)

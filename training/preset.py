@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.agents.net.description import AFTERSTATE_KIND, PLAIN_KIND
+from helsinki_env.agents.net.description import AFTERSTATE_KIND, MLP_KIND
 from helsinki_env.agents.net.features import NoFeaturesError, game_features
 from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.agents.registry import check_code, make_player
@@ -78,14 +78,14 @@ class Preset:
         components: name or path of the component file; "default" is the game's default file.
         matchups: matchups, whose settings are sampled for every game.
         covered: names or ids of board actions disabled for all seats in every game.
-        learner: "judge", a network that evaluates positions at the end of a turn, trained with games on the CPU; or
-            "plain", a network whose only input is the observation, trained by self-play on the device of the games
+        learner: "afterstate", a network that evaluates positions at the end of a turn, trained with games on the CPU;
+            or "mlp", a network whose only input is the observation, trained by self-play on the device of the games
             (`helsinki_env.training.gpu`).
         network: network size.
         pretraining: settings for supervised pretraining on games of the heuristic.
         ppo: settings for self-play.
         search: settings for search targets.
-        opponents: baselines in the opponent pool, in addition to past versions; empty for a plain network.
+        opponents: baselines in the opponent pool, in addition to past versions; empty for an MLP.
         start: initial network: "net" for the bundled network, or the PATH in ``net:PATH``; default: random weights.
         against: target player of a best response (see `best_response_to`); default: none.
         promotion: settings for the promotion test.
@@ -119,7 +119,7 @@ class Preset:
         for name in ("start", "against"):
             if (value := getattr(self, name)) != "":
                 Node(value, PresetError, name).text("a player")
-        Node(self.learner, PresetError, "learner").choice((AFTERSTATE_KIND, PLAIN_KIND))
+        Node(self.learner, PresetError, "learner").choice((AFTERSTATE_KIND, MLP_KIND))
         Node(self.minutes, PresetError, "minutes").number(0, inside=True)
         Node(self.precision, PresetError, "precision").choice(("auto", "float32", "bfloat16"))
         played = tuple(sorted({count for matchup in self.matchups for count in matchup.players}))
@@ -188,9 +188,9 @@ class Preset:
         if data["matchups"].is_present:
             matchups = data["matchups"].entries("matchups", least=1, most=_MAX_LISTED)
             parts["matchups"] = tuple(matchup.build(MatchupConfig) for matchup in matchups)
-        if data.get("learner", AFTERSTATE_KIND).value == PLAIN_KIND:
+        if data.get("learner", AFTERSTATE_KIND).value == MLP_KIND:
             if data["pretraining"].is_present:
-                data["pretraining"].fail("no such section: a plain network learns by self-play alone")
+                data["pretraining"].fail("no such section: an MLP learns by self-play alone")
             parts.setdefault("opponents", data.get("opponents", ()).value)
         data.value = {**data.value, **parts}
         return data.build(cls)
@@ -238,10 +238,10 @@ class Preset:
             num_players: number of players, 2 to 4; default: those of the matchups.
 
         Raises:
-            PresetError: if a value is invalid, or for a plain network, which plays only against past versions.
+            PresetError: if a value is invalid, or for an MLP, which plays only against past versions.
         """
-        if self.learner == PLAIN_KIND:
-            raise PresetError(f"against: found {player}, expected none: a plain network meets only past versions")
+        if self.learner == MLP_KIND:
+            raise PresetError(f"against: found {player}, expected none: an MLP meets only past versions")
         preset = replace(
             self,
             against=player,
@@ -283,14 +283,14 @@ class Preset:
                     raise UserError("components: found some, expected none: search targets need one component file")
         except UserError as problem:
             raise PresetError(f"{at}{problem}") from None
-        if self.learner == PLAIN_KIND:
+        if self.learner == MLP_KIND:
             for key, value, expected in (
                 ("ppo.random_start_fraction", self.ppo.random_start_fraction, "0"),
                 ("search.share", self.search.share, "0"),
                 ("start", self.start, "none"),
             ):
                 if value:
-                    Node(value, PresetError, key).fail(f"{expected} for a plain network")
+                    Node(value, PresetError, key).fail(f"{expected} for an MLP")
         fraction = self.ppo.fixed_opponent_fraction
         if fraction and not fixed_opponent_games(self.ppo.num_envs, fraction).any():
             Node(fraction, PresetError, "ppo.fixed_opponent_fraction").fail(
@@ -329,9 +329,9 @@ class Preset:
                     make_player(name, game)
                 except UserError as problem:
                     raise PresetError(f"{path}: {problem}") from None
-        if self.learner == PLAIN_KIND and self.opponents:
+        if self.learner == MLP_KIND and self.opponents:
             raise PresetError(
-                f"opponents: found {', '.join(self.opponents)}, expected none: a plain network meets only past versions"
+                f"opponents: found {', '.join(self.opponents)}, expected none: an MLP meets only past versions"
             )
         if self.learner == AFTERSTATE_KIND and self.ppo.fixed_opponent_fraction and not self.opponents:
             raise PresetError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from helsinki_env.agents.net.description import PLAIN_KIND
+from helsinki_env.agents.net.description import MLP_KIND
 from helsinki_env.agents.net.features import InputColumns, game_features, input_spec
 from helsinki_env.agents.net.network import ABSENT, Block, LayerNorm, Linear, NetworkConfig
 from helsinki_env.data import UserError
@@ -21,10 +21,10 @@ with requires_extra("train"):
     import torch
     from torch import nn
 
-__all__ = ["PlainNetwork", "PlainOutput"]
+__all__ = ["MLPNetwork", "MLPOutput"]
 
 
-class PlainOutput(NamedTuple):
+class MLPOutput(NamedTuple):
     """Network outputs for N observations."""
 
     logits: torch.Tensor  # float32 (N, A): logits of all actions, legal or not
@@ -67,7 +67,7 @@ class _Reader(nn.Module):
         return out
 
 
-class PlainNetwork(nn.Module):
+class MLPNetwork(nn.Module):
     """Network that predicts a policy over all actions and a value for every seat.
 
     Args:
@@ -75,7 +75,7 @@ class PlainNetwork(nn.Module):
         config: size of the network.
     """
 
-    kind = PLAIN_KIND
+    kind = MLP_KIND
     #: For error messages: name of the player, and a preset that trains such a network.
     player, preset = "mlp", "gpu"
 
@@ -83,9 +83,9 @@ class PlainNetwork(nn.Module):
         super().__init__()
         self.game, self.config = game or default_config(), config or NetworkConfig()
         if self.config.turned:
-            raise UserError("turned: found True, expected False: a plain network reads the observation as it is")
+            raise UserError("turned: found True, expected False: an MLP reads the observation as it is")
         if self.config.ahead:
-            raise UserError("ahead: found True, expected False: a plain network reads only the observation")
+            raise UserError("ahead: found True, expected False: an MLP reads only the observation")
         features, entries, c = game_features(self.game), input_spec(self.game), self.config
         self.types = features.types(self.game)
         self._score_unit, self._score_middle = features.score_unit, features.score_middle
@@ -104,7 +104,7 @@ class PlainNetwork(nn.Module):
             nn.init.orthogonal_(head.weight, 0.01)
             nn.init.zeros_(head.bias)
 
-    def forward(self, observations: torch.Tensor, seats: int = MAX_SEATS) -> PlainOutput:
+    def forward(self, observations: torch.Tensor, seats: int = MAX_SEATS) -> MLPOutput:
         """Evaluate observations, int8 (N, F); `seats`: maximum number of players; other seats are not read."""
         present = observations[:, self.present]
         described = torch.relu(self.seat_out(torch.relu(self.seat_in(observations, seats))))
@@ -114,4 +114,4 @@ class PlainNetwork(nn.Module):
         hidden = torch.relu(self.norm(self.blocks(joined + self.from_table(observations, 1)[:, 0])))
         wins = self.win(hidden).float().masked_fill(present == 0, ABSENT)
         scores = self._score_middle + self._score_unit * self.score(hidden).float()
-        return PlainOutput(self.policy(hidden).float(), wins, scores)
+        return MLPOutput(self.policy(hidden).float(), wins, scores)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
-from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.mlp.network import MLPNetwork
 from helsinki_env.agents.net.checkpoint import load_network
 from helsinki_env.agents.net.description import CheckpointError, warn_unmeasured
 from helsinki_env.agents.net.make import check_network_game, network_path
@@ -21,10 +21,10 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-__all__ = ["PlainPlayer", "make_plain_player"]
+__all__ = ["MLPPlayer", "make_plain_player"]
 
 
-class PlainPlayer:
+class MLPPlayer:
     """Player that takes the preferred action of an observation network.
 
     Args:
@@ -33,7 +33,7 @@ class PlainPlayer:
         fast: whether to compute in bfloat16.
     """
 
-    def __init__(self, network: PlainNetwork, name: str = "mlp", fast: bool = False) -> None:
+    def __init__(self, network: MLPNetwork, name: str = "mlp", fast: bool = False) -> None:
         self.network, self.name, self.fast = network.eval(), name, fast
         self._device = network.present.device
 
@@ -58,7 +58,7 @@ class PlainPlayer:
         return logits
 
 
-def make_plain_player(argument: str, config: Any) -> PlainPlayer:
+def make_plain_player(argument: str, config: Any) -> MLPPlayer:
     """Create a player from a checkpoint or the folder of a training run; raise CheckpointError if it does not fit."""
     if not argument:
         raise CheckpointError(
@@ -66,7 +66,7 @@ def make_plain_player(argument: str, config: Any) -> PlainPlayer:
             "play it as mlp:FOLDER"
         )
     path: Path = network_path(argument)
-    network, description = load_network(path, PlainNetwork)
+    network, description = load_network(path, MLPNetwork)
     check_network_game(path, description, config)
     warn_unmeasured(f"mlp:{argument}", path, description, config)
-    return PlainPlayer(network, f"mlp:{argument}")
+    return MLPPlayer(network, f"mlp:{argument}")

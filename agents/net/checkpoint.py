@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeVar
 
-from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.mlp.network import MLPNetwork
 from helsinki_env.agents.net.description import (
     AFTERSTATE_KIND,
     DESCRIPTION_KEY,
@@ -41,11 +41,11 @@ __all__ = ["CheckpointError", "check_description", "interface_digests", "load_ch
 _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 StateDict = dict[str, torch.Tensor]
-N = TypeVar("N", Network, PlainNetwork)
+N = TypeVar("N", Network, MLPNetwork)
 
 
 def save_checkpoint(
-    path: str | Path, model: Network | PlainNetwork, description: dict[str, Any], half: bool = False
+    path: str | Path, model: Network | MLPNetwork, description: dict[str, Any], half: bool = False
 ) -> Path:
     """Write weights and description and return the path; an existing file is replaced atomically.
 
@@ -98,7 +98,7 @@ def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
         ) from None
     content = parse_description(path, text, "a safetensors file")
     if (kind := content.value.get("kind", AFTERSTATE_KIND)) != make.kind:
-        other = Network if kind == AFTERSTATE_KIND else PlainNetwork
+        other = Network if kind == AFTERSTATE_KIND else MLPNetwork
         raise CheckpointError(
             f"{path}: found a network of kind {kind!r}, expected {make.kind!r}; play it as {other.player}:{path}"
         )

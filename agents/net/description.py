@@ -32,7 +32,7 @@ __all__ = [
     "AFTERSTATE_KIND",
     "COMPONENTS_KEY",
     "DESCRIPTION_KEY",
-    "PLAIN_KIND",
+    "MLP_KIND",
     "CheckpointError",
     "UnmeasuredComponentsWarning",
     "arrays_digest",
@@ -53,9 +53,9 @@ DESCRIPTION_KEY = "helsinki"
 COMPONENTS_KEY = "components"
 """Entry of the description with the component files of training: digests by name."""
 FORMAT = 2
-AFTERSTATE_KIND = "judge"
+AFTERSTATE_KIND = "afterstate"
 """Kind of the networks that evaluate afterstates (`agents.net`), the default."""
-PLAIN_KIND = "plain"
+MLP_KIND = "mlp"
 """Kind of the networks that read the observation (`agents.mlp`)."""
 #: Minimum and maximum number of card types in a component file.
 _TYPES = (5, 91)
@@ -120,7 +120,7 @@ def parse_description(path: Path, text: str | None, kind: str) -> Node:
     try:
         content = parse_json(text or "", CheckpointError, str(path)).mapping()
         content["types"].integer(*_TYPES)
-        content.get("kind", AFTERSTATE_KIND).choice((AFTERSTATE_KIND, PLAIN_KIND))
+        content.get("kind", AFTERSTATE_KIND).choice((AFTERSTATE_KIND, MLP_KIND))
     except CheckpointError as problem:
         reason = str(problem).removeprefix(f"{shorten(path)}: ")
         raise CheckpointError(

@@ -15,7 +15,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from helsinki_env.agents.net.description import AFTERSTATE_KIND, DESCRIPTION_KEY, PLAIN_KIND
+from helsinki_env.agents.net.description import AFTERSTATE_KIND, DESCRIPTION_KEY, MLP_KIND
 from helsinki_env.agents.registry import ENTRY_POINT_GROUP
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.spec import GameSpec
@@ -31,7 +31,7 @@ _NAME = r"[\w.+-]{1,40}"
 _PLAYER = re.compile(rf"{CHECKPOINT}({_NAME})@([0-9a-f]{{12}})")
 _MAX_LISTED = 100
 _MAX_HEADER = 2**24
-_MAKERS = {AFTERSTATE_KIND: "net", PLAIN_KIND: "mlp"}
+_MAKERS = {AFTERSTATE_KIND: "net", MLP_KIND: "mlp"}
 
 
 class OwnPlayer(NamedTuple):

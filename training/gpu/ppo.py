@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.mlp.network import MLPNetwork
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.checkpoint_io import module_arrays, optimizer_arrays
 from helsinki_env.training.gpu.rollout import CudaGraph, GpuRolloutCollector, RolloutBuffer
@@ -39,8 +39,8 @@ _LOSSES = ("entropy", "win_loss", "score_loss", "kl", "clipped")
 _ORDER = 1 << 40
 
 
-class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
-    """Self-play training of a plain network. In `config`, `minibatch_size` is a minimum number of game steps."""
+class GpuPPO(SelfPlayPhase[MLPNetwork, GpuRolloutCollector, MLPNetwork]):
+    """Self-play training of an MLP. In `config`, `minibatch_size` is a minimum number of game steps."""
 
     def set_up(self) -> None:
         """Create the optimizer, the opponent's network and the tensors for the training data."""

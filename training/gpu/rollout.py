@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.mlp.network import PlainNetwork, PlainOutput
+from helsinki_env.agents.mlp.network import MLPNetwork, MLPOutput
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import spec_of
@@ -172,7 +172,7 @@ class GpuRolloutCollector:
         return observation, mask, seat
 
     @torch.no_grad()
-    def play(self, network: PlainNetwork, rival: PlainNetwork, number: int, fast: bool) -> RolloutBuffer:
+    def play(self, network: MLPNetwork, rival: MLPNetwork, number: int, fast: bool) -> RolloutBuffer:
         """Play T steps of every game; the result is overwritten by the next rollout.
 
         `rival` plays the other seats in fixed-opponent games. All random draws are determined by the seed and `number`.
@@ -196,14 +196,14 @@ class GpuRolloutCollector:
         self.buffer.last.copy_(self._expected(output, seat, players))
         return self.buffer
 
-    def _predict(self, network: PlainNetwork, observation: Tensor, fast: bool) -> PlainOutput:
+    def _predict(self, network: MLPNetwork, observation: Tensor, fast: bool) -> MLPOutput:
         # CUDA graphs must not use cached tensors, such as bfloat16 copies of weights.
         with torch.autocast(self.device.type, torch.bfloat16, enabled=fast, cache_enabled=False):
-            output: PlainOutput = network(observation, self.most_players)
+            output: MLPOutput = network(observation, self.most_players)
         return output
 
     @staticmethod
-    def _players(network: PlainNetwork, observation: Tensor) -> Tensor:
+    def _players(network: MLPNetwork, observation: Tensor) -> Tensor:
         return (observation[:, network.present] != 0).sum(1)
 
     def _deals(self) -> Tensor:
@@ -212,11 +212,11 @@ class GpuRolloutCollector:
         return stream + episode
 
     @staticmethod
-    def _expected(output: PlainOutput, seat: Tensor, players: Tensor) -> Tensor:
+    def _expected(output: MLPOutput, seat: Tensor, players: Tensor) -> Tensor:
         halves = torch.softmax(output.win_logits, 1), output.scores
         return torch.cat([to_seat_order(half, seat, players) for half in halves], 1)
 
-    def _act(self, network: PlainNetwork, rival: PlainNetwork, fast: bool) -> None:
+    def _act(self, network: MLPNetwork, rival: MLPNetwork, fast: bool) -> None:
         """Sample an action in every game and record the training data."""
         observation, mask, seat = self._gather()
         players = self._players(network, observation)

@@ -12,8 +12,8 @@ import torch
 
 from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.base import init_streams, next_keys
-from helsinki_env.agents.mlp.network import PlainNetwork
-from helsinki_env.agents.mlp.player import PlainPlayer
+from helsinki_env.agents.mlp.network import MLPNetwork
+from helsinki_env.agents.mlp.player import MLPPlayer
 from helsinki_env.agents.net.checkpoint import load_checkpoint, load_network, save_checkpoint
 from helsinki_env.agents.net.description import CheckpointError
 from helsinki_env.agents.net.features import game_features, input_spec
@@ -36,16 +36,16 @@ CONFIGS = [
 ]
 
 
-def plain(config: Any = None, seed: int = 0, size: NetworkConfig = SMALL) -> PlainNetwork:
+def plain(config: Any = None, seed: int = 0, size: NetworkConfig = SMALL) -> MLPNetwork:
     """A network with an opinion on everything."""
     torch.manual_seed(seed)
-    network = PlainNetwork(config, size)
+    network = MLPNetwork(config, size)
     for head in (network.policy, network.win, network.score):
         torch.nn.init.normal_(head.weight, std=0.4)
     return network
 
 
-def kept(path: Path, model: PlainNetwork, **more: Any) -> Path:
+def kept(path: Path, model: MLPNetwork, **more: Any) -> Path:
     """Write a network with the least that a description holds."""
     content = {"game": config_to_dict(model.game), "network": asdict(model.config)}
     return save_checkpoint(path, model, content | more)
@@ -69,7 +69,7 @@ def test_it_says_the_same_whatever_a_program_has_chosen(tmp_path: Path, choice: 
     path = kept(tmp_path / "plain.safetensors", plain())
     observations, masks = rows(HelsinkiConfig(), 4, 5)
     words = np.zeros(len(masks), np.uint64)
-    one = PlainPlayer(load_network(path, PlainNetwork)[0])
+    one = MLPPlayer(load_network(path, MLPNetwork)[0])
     expected, chosen = one.logits(observations), one.act(observations, masks, words)
     wrong: Any
     for wrong in (observations.astype(np.int64), observations[:, 1:], np.tile(observations, (1, 2))):
@@ -77,7 +77,7 @@ def test_it_says_the_same_whatever_a_program_has_chosen(tmp_path: Path, choice: 
             one.act(wrong, masks, words)
     begin()
     try:
-        other = PlainPlayer(load_network(path, PlainNetwork)[0])
+        other = MLPPlayer(load_network(path, MLPNetwork)[0])
         np.testing.assert_array_equal(other.logits(observations), expected)
         np.testing.assert_array_equal(other.act(observations, masks, words), chosen)
         assert {parameter.dtype for parameter in plain().parameters()} == {torch.float32}
@@ -148,7 +148,7 @@ def test_every_entry_is_seen(config: Any) -> None:
 
 @pytest.mark.parametrize("config", CONFIGS, ids=str)
 def test_decisions_are_legal_and_depend_on_their_row_alone(config: Any) -> None:
-    player = PlainPlayer(plain(config))
+    player = MLPPlayer(plain(config))
     observation, mask = rows(config, 30, 60)
     some = mask.any(axis=1)
     observation, mask = observation[some], mask[some]
@@ -171,12 +171,12 @@ def test_decisions_are_legal_and_depend_on_their_row_alone(config: Any) -> None:
 def test_a_checkpoint_comes_back_and_plays_by_name(config: Any, tmp_path: Path) -> None:
     network = plain(config)
     path = kept(tmp_path / "best.safetensors", network, seed=7)
-    found, description = load_network(path, PlainNetwork)
+    found, description = load_network(path, MLPNetwork)
     assert same_weights(found, network)
-    assert (description["kind"], description["seed"]) == ("plain", 7)
+    assert (description["kind"], description["seed"]) == ("mlp", 7)
     observation, mask = rows(config, 10, 10)
     words = np.zeros(len(mask), np.uint64)
-    expected = PlainPlayer(network).act(observation, mask, words)
+    expected = MLPPlayer(network).act(observation, mask, words)
     for name in (f"mlp:{path}", f"mlp:{tmp_path}"):
         player = make_player(name, config)
         assert player.name == name
@@ -186,10 +186,10 @@ def test_a_checkpoint_comes_back_and_plays_by_name(config: Any, tmp_path: Path) 
 
 def test_networks_of_other_kinds_games_and_card_types_are_refused(tmp_path: Path) -> None:
     ours, theirs = kept(tmp_path / "plain.safetensors", plain()), saved(tmp_path / "net.safetensors", untrained())
-    with pytest.raises(CheckpointError, match=r"found a network of kind .plain., expected .judge.; play it as mlp:"):
+    with pytest.raises(CheckpointError, match=r"found a network of kind .mlp., expected .afterstate.; play it as mlp:"):
         load_checkpoint(ours)
-    with pytest.raises(CheckpointError, match=r"found a network of kind 'judge', .*; play it as net:"):
-        load_network(theirs, PlainNetwork)
+    with pytest.raises(CheckpointError, match=r"found a network of kind 'afterstate', .*; play it as net:"):
+        load_network(theirs, MLPNetwork)
     with pytest.raises(ValueError, match="found a network for helsinki_v"):
         make_player(f"mlp:{ours}", CopenhagenConfig())
     with pytest.raises(ValueError, match="found a network for 51 card types, expected 16"):
@@ -207,14 +207,14 @@ def test_a_network_that_was_made_for_other_inputs_is_refused(tmp_path: Path, mon
     other = told._replace(table=told.table._replace(scales=(2, *told.table.scales[1:])))
     monkeypatch.setattr("helsinki_env.agents.net.description.input_spec", lambda config, types: other)
     with pytest.raises(CheckpointError, match=r"inputs: found .* expected .*; train the network again"):
-        load_network(path, PlainNetwork)
+        load_network(path, MLPNetwork)
 
 
 def test_weights_that_are_not_those_described_are_refused(tmp_path: Path) -> None:
     network = plain()
     path = kept(tmp_path / "wide.safetensors", network, network=asdict(network.config) | {"width": 64})
     with pytest.raises(CheckpointError, match=r"from_seats\.weight is \(32, 32\), not \(64, 32\)"):
-        load_network(path, PlainNetwork)
+        load_network(path, MLPNetwork)
     torch.nn.init.constant_(network.win.bias, torch.inf)
     with pytest.raises(CheckpointError, match="found NaN or infinity"):
-        load_network(kept(tmp_path / "inf.safetensors", network), PlainNetwork)
+        load_network(kept(tmp_path / "inf.safetensors", network), MLPNetwork)
