@@ -31,7 +31,7 @@ def killed_once(
 def killed_while_it_plays(command: list[str], folder: Path) -> None:
     """Run a command of the arena's kind and kill it once there are games in the folder of a run or part."""
     words = [sys.executable, "-m", "helsinki_env.cli.main", *command, "--processes", "1"]
-    killed_once(words, folder, "chunks/*.games")
+    killed_once(words, folder, "work_units/*.games")
 
 
 def signalled_after_save(

@@ -304,7 +304,7 @@ def without_game_counts(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _KEYS = ("seed", "unit_games", "matchups")
-_TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", *DESIGNS)
+_MATCHUP_KEYS = ("name", "seats", "players", "lineups", "games", "game", *DESIGNS)
 _DEFAULT_GAMES = 2000
 
 
@@ -334,7 +334,7 @@ def plan_from_dict(data: Mapping[str, Any] | Node) -> Plan:
     """
     data = Node.of(data, ArenaError, "the tournament").mapping(_KEYS)
     seed = data.get("seed", 0).integer(0)
-    unit = data.get("unit_games", WORK_UNIT_GAMES).integer(1, MAX_MATCHUP_GAMES)
+    unit_games = data.get("unit_games", WORK_UNIT_GAMES).integer(1, MAX_MATCHUP_GAMES)
     entries = data["matchups"].entries("at least one matchup", least=1, most=MAX_MATCHUPS)
     matchups = tuple(_matchup(entry, f"matchup {i + 1}") for i, entry in enumerate(entries))
     names: set[str] = set()
@@ -343,11 +343,11 @@ def plan_from_dict(data: Mapping[str, Any] | Node) -> Plan:
             entry["name"].fail("a unique name")
         names.add(matchup.name)
     with data.prefix_errors():
-        return Plan(seed, matchups, unit)
+        return Plan(seed, matchups, unit_games)
 
 
 def _matchup(data: Node, name: str) -> MatchupPlan:
-    data.mapping(_TABLE_KEYS)
+    data.mapping(_MATCHUP_KEYS)
     name = data.get("name", name).text("a name")
     if data["players"].is_present == data["lineups"].is_present:
         data.fail("either players or lineups", found=short_repr(sorted(data.value)))

@@ -30,7 +30,7 @@ from helsinki_env.utils.files import is_file
 from helsinki_env.utils.yaml_files import find_yaml
 
 _KEYS = ("version", "seed", "unit_games", "stages", "zero", "networks", "matchups")
-_TABLE_KEYS = ("name", "seats", "game", "boards", "opponents", "reference")
+_MATCHUP_KEYS = ("name", "seats", "game", "boards", "opponents", "reference")
 _PLAYED = ("seats", "game", "boards")
 _MAX_DEALS = 1_000_000
 
@@ -178,7 +178,7 @@ class Gauntlet:
 
 
 def _matchup(data: Node) -> GauntletMatchup:
-    data.mapping(_TABLE_KEYS)
+    data.mapping(_MATCHUP_KEYS)
     played = {key: data[key].value for key in _PLAYED if data[key].is_present}
     seats = data["seats"].integer(2, 4, "2, 3 or 4")
     parts = tuple(
