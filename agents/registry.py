@@ -48,7 +48,7 @@ _OWN = {
     "ismcts": "helsinki_env.agents.registry:_make_tree",
     "net": "helsinki_env.agents.net.make:make_net_player",
     "net+search": "helsinki_env.agents.net.make:make_net_search_player",
-    "mlp": "helsinki_env.agents.mlp.player:make_plain_player",
+    "mlp": "helsinki_env.agents.mlp.player:make_mlp_player",
     "forced": "helsinki_env.agents.registry:_make_forced",
     "counted": "helsinki_env.agents.replaced_actions:make_counted_player",
     "program": "helsinki_env.agents.program.player:make",

@@ -1,8 +1,8 @@
 """Compare estimators of a board action's effect on simulated games with known effects and on real games.
 
-    python -m benchmarks.effect_estimators                        # 200 simulated studies of each kind: half an hour
+    python -m benchmarks.effect_estimators                           # 200 simulated studies of each kind: half an hour
     python -m benchmarks.effect_estimators runs/balance/screening    # a tournament in which seats were denied actions
-    python -m benchmarks.effect_estimators runs/planted --planted # a run of configs/arena/planted.yaml: known effect
+    python -m benchmarks.effect_estimators runs/planted --planted    # a run of configs/arena/planted.yaml: known effect
 
 The estimators return how many more games per 100 a seat wins with an action:
 

@@ -131,7 +131,7 @@ def main(
 
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        _measure_plain(chosen, rounds, seed, device, games)
+        _measure_mlp(chosen, rounds, seed, device, games)
         return
     Node(chosen.rules, UserError, f"{preset}: rules").choice((default_spec().name,))
     network, _ = load_checkpoint(checkpoint or network_path("first"))
@@ -171,7 +171,7 @@ def main(
     console.print(parts)
 
 
-def _measure_plain(preset: Preset, rounds: int, seed: int, device: str, games: int | None) -> None:
+def _measure_mlp(preset: Preset, rounds: int, seed: int, device: str, games: int | None) -> None:
     """Measure play and learning with an MLP on a device."""
     with requires_extra("train"):
         import torch

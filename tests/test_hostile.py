@@ -127,7 +127,9 @@ TEXTS = {
     "list": "[1, 2]",
     "list of mappings": '[{"a": 1}]',
     "list for a value": '{"seed": [1], "matchups": [1], "classes": [1], "config": [1], "helsinki": [1]}',
-    "number for a mapping": '{"game": 1, "rules": 2, "shapes": 3, "network": 4, "qualification": 5, "covers": 6}',
+    "number for a mapping": json.dumps(
+        {"game": 1, "rules": 2, "shapes": 3, "network": 4, "qualification": 5, "covers": 6, "arena": 2}
+    ),
     "key twice": '{"seed": 1, "seed": 2}',
     "long key": json.dumps({LONG: 1}),
     "long value": json.dumps({"seed": LONG, "num_players": LONG, "helsinki": LONG, "types": LONG}),

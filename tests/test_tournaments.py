@@ -252,20 +252,24 @@ def test_a_player_that_fails_stops_its_tournament_and_says_why(tmp_path: Path) -
     assert "nowhere" in message
 
 
-def test_a_tournament_of_another_version_hides_no_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["later", "deals"])
+def test_a_tournament_of_another_version_hides_no_other(key: str, tmp_path: Path) -> None:
     store = TableStore(tmp_path)
     for name in ("one", "other"):
         TournamentStore(store).add(Tournament(name, "", 0.0, HelsinkiConfig(), ("random", "greedy"), 5, 1))
     with store.rows as rows:
         settings = json.loads(rows.execute("SELECT settings FROM tournaments WHERE name = 'one'").fetchone()[0])
-        settings["config"]["later"] = 1
+        if key == "later":
+            settings["config"][key] = 1
+        else:
+            settings["decks"] = settings.pop(key)
         rows.execute("UPDATE tournaments SET settings = ? WHERE name = 'one'", (json.dumps(settings),))
     store.close()
     with serving(tmp_path) as running:
         states = {found["tournament"]: found["state"] for found in running.ask("GET", "/api/tournaments")[1]}
         assert states == {"one": "closed", "other": "stopped"}
         status, answer, _ = running.ask("GET", "/api/tournaments/one")
-        assert (status, "later" in answer["error"]) == (400, True)
+        assert (status, key in answer["error"]) == (400, True)
         assert running.ask("DELETE", "/api/tournaments/one")[0] == 200
         assert len(running.ask("GET", "/api/tournaments")[1]) == 1
 

@@ -126,7 +126,7 @@ def rating(folder: Path) -> list[str]:
     """A rating on a scale that has been measured before."""
     path = folder / "small.yaml"
     path.write_text(
-        "version: 1\nseed: 7\nchunk: 20\nstages: {quick: 900, full: 1800}\nzero: greedy\n"
+        "version: 1\nseed: 7\nunit_games: 20\nstages: {quick: 900, full: 1800}\nzero: greedy\n"
         "matchups:\n  - {name: two, seats: 2, opponents: [[random], [greedy]],"
         " reference: [{deals: 60, lineups: [[random, greedy]]}]}\n"
     )

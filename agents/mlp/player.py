@@ -21,7 +21,7 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-__all__ = ["MLPPlayer", "make_plain_player"]
+__all__ = ["MLPPlayer", "make_mlp_player"]
 
 
 class MLPPlayer:
@@ -58,7 +58,7 @@ class MLPPlayer:
         return logits
 
 
-def make_plain_player(argument: str, config: Any) -> MLPPlayer:
+def make_mlp_player(argument: str, config: Any) -> MLPPlayer:
     """Create a player from a checkpoint or the folder of a training run; raise CheckpointError if it does not fit."""
     if not argument:
         raise CheckpointError(

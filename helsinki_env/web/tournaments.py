@@ -141,10 +141,11 @@ class TournamentStore:
             ).fetchone()
             settings = json.loads(text)
             config = config_from_dict(settings["config"])
-            players, options = tuple(settings["players"]), tuple(settings["options"])
-            self._loaded[name] = Tournament(
-                name, title, made, config, players, settings["deals"], settings["seed"], options
-            )
+            try:
+                players, deals, seed, options = (settings[key] for key in ("players", "deals", "seed", "options"))
+            except KeyError as problem:
+                raise ValueError(f"tournament {name}: found no {problem}, expected one of this version") from None
+            self._loaded[name] = Tournament(name, title, made, config, tuple(players), deals, seed, tuple(options))
         return self._loaded[name]
 
     def remove(self, name: str) -> None:

@@ -71,11 +71,11 @@ def main(
         status = arena.main(config=config, out=run, workers=WorkerOptions(processes), trust=trust)
         if status:
             return status
-        tables, provenance = rate_run(run, rating)
-        print_ratings(console, tables)
+        matchups, provenance = rate_run(run, rating)
+        print_ratings(console, matchups)
         words = ["helsinki", "ladder", config, "--run", str(run), "--out", str(out)]
         command = f"{shlex.join(words)} {rating.command_line}{' --trust' if trust else ''}"
-        data = ratings_data(tables, provenance, command)
+        data = ratings_data(matchups, provenance, command)
     write_report(out, data, images="images")
     console.print(f"Wrote {out}, {out.stem}.json and figures in images/")
     return 0

@@ -163,11 +163,11 @@ class _Hashed:
         self.file.flush()
 
 
-def write_parquet(file: BinaryIO, units: Iterable[Any], schema: Any = SCHEMA) -> str:
+def write_parquet(file: BinaryIO, tables: Iterable[Any], schema: Any = SCHEMA) -> str:
     """Write Arrow tables with the columns of `schema` as row groups, and return the SHA-256 digest of the file."""
     hashed = _Hashed(file)
     with pq.ParquetWriter(hashed, schema, compression="zstd", compression_level=3, version="2.6") as writer:
-        for rows in units:
+        for rows in tables:
             writer.write_table(rows, row_group_size=max(1, len(rows)))
     return hashed.sha256.hexdigest()
 

@@ -14,7 +14,7 @@ blocks. Only games.parquet requires PyArrow.
 
 NAME.games holds the game results of a work unit (`encode_results`). NAME.json is written first and holds the metadata:
 blocks, plan, checksum of the games, and times of the players. The plan determines deals, seating and disabled actions
-(`helsinki_env.evaluation.arena.unit.schedule_games`).
+(`helsinki_env.evaluation.arena.work_unit.schedule_games`).
 """
 
 from __future__ import annotations

@@ -191,8 +191,8 @@ class Leaderboard(CertificatePage):
         return certificates, problems
 
 
-def _head(tables: Iterable[str]) -> list[str]:
-    return [*_HEAD, *map(escape_markdown, tables), "by"]
+def _head(matchups: Iterable[str]) -> list[str]:
+    return [*_HEAD, *map(escape_markdown, matchups), "by"]
 
 
 def format_rating_interval(rating: Mapping[str, Any]) -> str:

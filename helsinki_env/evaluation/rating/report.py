@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["matchup_rating_data", "rating_report_files", "ratings_data", "read_report"]
 
-RatingTable = Mapping[str, Any]
+MatchupRatings = Mapping[str, Any]
 
 _MAX_LABEL = 30
 _MAX_TITLE = 100
@@ -58,7 +58,7 @@ def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
     return {family: sorted(members) for family, members in sorted(families.items()) if len(members) > 1}
 
 
-def draw_ratings(matchups: Sequence[RatingTable]) -> bytes:
+def draw_ratings(matchups: Sequence[MatchupRatings]) -> bytes:
     """Return an SVG figure of the ratings with intervals, with one panel per matchup and a common scale."""
     # Label the scale only once for consecutive matchups with the same reference player.
     last = [one["reference"] != other["reference"] for one, other in pairwise(matchups)] + [True]
@@ -91,12 +91,12 @@ def draw_ratings(matchups: Sequence[RatingTable]) -> bytes:
         return figure_to_svg(figure)
 
 
-def _title(matchup: RatingTable) -> str:
+def _title(matchup: MatchupRatings) -> str:
     seats, name = f"{matchup['seats']} players", shorten(matchup["name"], _MAX_TITLE)
     return name if name.startswith(seats) else f"{name} ({seats})"
 
 
-def draw_pairs(matchup: RatingTable) -> bytes | None:
+def draw_pairs(matchup: MatchupRatings) -> bytes | None:
     """Return a heat map of a matchup's cross-table as SVG, or None if fewer than `_MIN_PAIRS` pairs met."""
     players = [player["player"] for player in matchup["players"]]
     n = len(players)
@@ -135,7 +135,7 @@ def _percent(share: float) -> str:
     return ">99" if 99.5 < share < 100 else f"{share:.0f}"
 
 
-def draw_budgets(matchups: Sequence[RatingTable]) -> bytes | None:
+def draw_budgets(matchups: Sequence[MatchupRatings]) -> bytes | None:
     """Return a plot of ratings against search budgets as SVG, or None if no family has two budgets.
 
     Ratings are relative to the smallest budget of the first family. These differences are often much more precise than

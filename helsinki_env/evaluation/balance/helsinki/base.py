@@ -119,7 +119,7 @@ def game_counts(part: Any, name: str) -> dict[int, int]:
     return counts
 
 
-def check_screen(counts: Mapping[int, int], key: str) -> None:
+def check_screening(counts: Mapping[int, int], key: str) -> None:
     """Check that a screening experiment has either no games or enough games for each player count.
 
     Error messages use `key` as the location of the setting.

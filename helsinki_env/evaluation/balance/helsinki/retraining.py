@@ -48,7 +48,7 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     StudyError,
     StudyTournaments,
     check_design,
-    check_screen,
+    check_screening,
     field_entry,
     game_counts,
     software_versions,
@@ -123,7 +123,7 @@ class RetrainingConfig(ConfigFile):
         for key in ("screening", "meetings"):
             counts = {n: games for n, games in sorted(game_counts(self, key).items()) if games}
             object.__setattr__(self, key, counts)
-            check_screen(counts, key)
+            check_screening(counts, key)
         check_design(self.design, "design")
         if not self.screening or tuple(self.screening) != tuple(self.meetings):
             field_entry(self, "meetings").fail("games for the same player counts as for screening, at least one")
@@ -466,7 +466,7 @@ def _page(data: Data) -> Iterator[str]:
         "(table below). Lines: intervals that hold simultaneously, separately for zero-shot and retrained. Gray: the "
         "equivalence margin.*"
     )
-    yield _verdicts(data)
+    yield _conclusion_table(data)
     yield "## Win rates without the action"
     yield (
         "Games won per 100, with individual 95% intervals, on the same deals. The intervals cover the luck of deals, "
@@ -493,7 +493,7 @@ def _page(data: Data) -> Iterator[str]:
     )
 
 
-def _verdicts(data: Data) -> str:
+def _conclusion_table(data: Data) -> str:
     rows = [
         [action_label_markdown(one["action"]), one["players"], one["claim"], one["zero_shot"], one["retrained"]]
         for one in data["conclusions"]

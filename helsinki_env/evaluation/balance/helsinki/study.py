@@ -28,7 +28,7 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     ConfigFile,
     StudyError,
     check_design,
-    check_screen,
+    check_screening,
     component_file,
     field_entry,
     game_counts,
@@ -236,10 +236,10 @@ class StudyConfig(ConfigFile):
         """Raise StudyError if the study has too few games for a report."""
         check_design(self.screening, "screening")
         for i, entry in enumerate(self.classes):
-            check_screen(entry.games, f"classes[{i}].games")
+            check_screening(entry.games, f"classes[{i}].games")
             if entry.quality:
                 field_entry(entry, "quality").integer(_LEAST_GAMES)
-        check_screen(self.variants.games, "variants.games")
+        check_screening(self.variants.games, "variants.games")
         for games, key in ((self.qualification.games, "qualification.games"), (self.quality, "quality")):
             if games:
                 Node(games, StudyError, key).integer(_LEAST_GAMES)

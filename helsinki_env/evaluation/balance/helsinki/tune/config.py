@@ -25,7 +25,7 @@ from helsinki_env.evaluation.arena.designs import base_design, relabeled, subset
 from helsinki_env.evaluation.balance.helsinki.base import (
     ConfigFile,
     StudyError,
-    check_screen,
+    check_screening,
     component_file,
     field_entry,
     game_counts,
@@ -355,7 +355,7 @@ class TuneConfig(ConfigFile):
                     expected = f"at least {LEAST_GAMES * boards:,}, {LEAST_GAMES} for each of {boards} boards"
                     Node(games, StudyError, f"games.{part}.{n}").fail(expected)
         for part in ("screening", "proof"):
-            check_screen(getattr(self.games, part), f"games.{part}")
+            check_screening(getattr(self.games, part), f"games.{part}")
 
     @property
     def players(self) -> tuple[int, ...]:
