@@ -84,7 +84,7 @@ _BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {
     "decisions": (lambda: parquet(table(decisions=one_list("decisions"))), "values of decisions: found 20,000,000"),
     "scores": (lambda: parquet(table(scores=one_list("scores"))), "values of scores: found 20,000,000"),
     "players": (lambda: parquet(table(players=one_list("players", 10**6, "x" * 30))), "values of players"),
-    "text": (lambda: parquet(table(table=pa.array(["x" * 200_000_000]))), "bytes of a decompressed row group"),
+    "text": (lambda: parquet(table(matchup=pa.array(["x" * 200_000_000]))), "bytes of a decompressed row group"),
     "plain": (lambda: parquet(table(decisions=one_list("decisions")), use_dictionary=False), "values of decisions"),
     "version 2": (lambda: parquet(table(scores=one_list("scores")), data_page_version="2.0"), "values of scores"),
     "understated": (understated, "values of decisions: found 20,000,001, expected at most 65,534"),
@@ -157,11 +157,11 @@ def test_files_that_would_fill_the_memory_are_refused_before_they_are_unpacked(n
 
 def test_texts_that_are_meant_often_stay_one(tmp_path: Path) -> None:
     path = tmp_path / "games.parquet"
-    path.write_bytes(parquet(table(60_000, table=pa.array(["x" * 3900] * 60_000))))
-    with pytest.raises(ArenaError, match="bytes of the texts of table: found 234,000,000"):
+    path.write_bytes(parquet(table(60_000, matchup=pa.array(["x" * 3900] * 60_000))))
+    with pytest.raises(ArenaError, match="bytes of the texts of matchup: found 234,000,000"):
         list(read_parquet(path))
-    path.write_bytes(parquet(table(table=pa.array(["x" * 5000]))))
-    with pytest.raises(ArenaError, match="bytes of a text of table: found 5,000"):
+    path.write_bytes(parquet(table(matchup=pa.array(["x" * 5000]))))
+    with pytest.raises(ArenaError, match="bytes of a text of matchup: found 5,000"):
         list(read_parquet(path))
 
 
