@@ -39,7 +39,7 @@ from tests.support.killed import killed_while_it_plays
 Array = npt.NDArray[np.float64]
 OBJECTIVES = """
 seed: 5
-tables:
+matchups:
   - {name: two, game: {game: helsinki, num_players: 2}, games: 80, players: [heuristic], boards: {denied: [0, 9]}}
 aims:
   - {measure: effects, at_most: 1, weight: 2}
