@@ -95,8 +95,8 @@ def compared(published: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 
 def test_every_verdict_that_is_not_the_same_has_its_reason(compared: dict[str, Any]) -> None:
     found = differences(compared)
-    told = {cell: (one["former_label"], one["label"], one["why"]) for cell, one in found.items()}
-    assert told == {
+    changes = {cell: (one["former_label"], one["label"], one["why"]) for cell, one in found.items()}
+    assert changes == {
         (2, "any_side"): ("overpowered", "undecided", "wider"),
         (2, "extra_card"): ("undecided", "overpowered", "narrower"),
         (3, "two_points"): ("overpowered", "undecided", "evaluators"),
@@ -167,9 +167,9 @@ def test_the_command_tells_it_and_tells_it_again_without_the_former_study(
     plain = {key: value for key, value in compared.items() if key not in ("former", "digest")}
     now.write_text(json.dumps(with_digest(plain)))
     assert main(["balance", "report", "--from-json", str(now), "--baseline", str(former), "--out", str(out)]) == 0
-    told = (out / "balance.md").read_text()
-    assert "## Changes since the earlier study" in told
+    changes = (out / "balance.md").read_text()
+    assert "## Changes since the earlier study" in changes
     assert main(["balance", "report", "--from-json", str(out / "balance.json"), "--out", str(tmp_path / "again")]) == 0
-    assert (tmp_path / "again" / "balance.md").read_text() == told
+    assert (tmp_path / "again" / "balance.md").read_text() == changes
     assert main(["balance", "report", "--from-json", str(now), "--baseline", str(tmp_path / "none.json")]) == 2
     assert "none.json" in capsys.readouterr().err

@@ -192,7 +192,7 @@ def test_a_rollout_is_what_happened(rules: str) -> None:
             assert torch.equal(kept.trained[t, rows], mine & free)
             mine_free, foreign = mine_free + int((mine & free).sum()), foreign + int((~mine & free).sum())
             if t % 40 == 0:
-                check_opinions(kept, t, rows, network)
+                check_log_probs(kept, t, rows, network)
             seats_had |= {(int(n), int(s)) for n, s in zip(players, own, strict=True) if s >= 0}
             deals += mask.sum(1) == 0  # the step deals a new game
             obs, _, ended, _, info = env.step(kept.action[t, rows])  # it would refuse what is not legal
@@ -210,17 +210,17 @@ def test_a_rollout_is_what_happened(rules: str) -> None:
     assert min(mine_free, foreign) > 100
 
 
-def check_opinions(kept: RolloutBuffer, t: int, rows: slice, network: MLPNetwork) -> None:
+def check_log_probs(rollout: RolloutBuffer, t: int, rows: slice, network: MLPNetwork) -> None:
     with torch.no_grad():
-        said = network(kept.observation[t, rows])
-    log_probs = said.log_probs(kept.mask[t, rows]).gather(1, kept.action[t, rows][:, None])[:, 0]
-    torch.testing.assert_close(kept.log_prob[t, rows], log_probs, atol=1e-4, rtol=0)
-    seat, players = kept.seat[t, rows], kept.players[t, rows]
+        said = network(rollout.observation[t, rows])
+    log_probs = said.log_probs(rollout.mask[t, rows]).gather(1, rollout.action[t, rows][:, None])[:, 0]
+    torch.testing.assert_close(rollout.log_prob[t, rows], log_probs, atol=1e-4, rtol=0)
+    seat, players = rollout.seat[t, rows], rollout.players[t, rows]
     torch.testing.assert_close(
-        kept.expected[t, rows, :4], to_seat_order(said.win_logits.softmax(1), seat, players), atol=1e-4, rtol=0
+        rollout.expected[t, rows, :4], to_seat_order(said.win_logits.softmax(1), seat, players), atol=1e-4, rtol=0
     )
     torch.testing.assert_close(
-        kept.expected[t, rows, 4:], to_seat_order(said.scores, seat, players), atol=1e-3, rtol=1e-4
+        rollout.expected[t, rows, 4:], to_seat_order(said.scores, seat, players), atol=1e-3, rtol=1e-4
     )
 
 
@@ -474,7 +474,7 @@ def test_a_run_is_not_resumed_from_games_that_cannot_be(
         ("learner: plane", "learner: found 'plane', expected one of afterstate, mlp"),
         (
             "learner: mlp\npretraining: {samples: 5}",
-            "pretraining: found .* an MLP learns by self-play",
+            "pretraining: found .* an MLP is trained only by self-play",
         ),
         ("learner: mlp\nopponents: [random]", "opponents: found random, expected none: an MLP meets"),
         ("learner: mlp\nnetwork: {heads: 2}", r"network\.heads: no such key"),

@@ -93,7 +93,7 @@ def test_too_strong() -> None:
         "above the margin of 1 for both of the strongest players; games per 100, compared with the average action: "
         "net +4.1 (+3.5 to +4.7), search +3.0 (+2.4 to +3.6)"
     )
-    # search is 10 errors beyond the equivalence_margin, net 15.5: the larger p value counts
+    # search is 10 errors beyond the margin, net 15.5: the larger p value counts
     assert conclusion.p == pytest.approx(7.62e-24, rel=1e-2, abs=0.0)
     assert conclusion.adjusted == conclusion.p
 
@@ -108,7 +108,7 @@ def test_balanced() -> None:
     conclusion = one_conclusion((9.0, 0.6), (-0.3, 0.6), (0.3, 0.6))
     assert conclusion.label == "balanced"
     assert conclusion.why.startswith("within the margin of 1 for both of the strongest players; ")
-    # the ends of the equivalence_margin belong to it
+    # the limits of the margin belong to it
     assert one_conclusion((0.5, 0.5), (-0.5, 0.5)).label == "balanced"
     assert one_conclusion((1.5, 0.5), (1.5, 0.5)).label == "undecided"
 
@@ -167,9 +167,9 @@ def test_p_values_of_many_actions_are_adjusted() -> None:
 def test_p_values() -> None:
     # against the nearer edge, with the chance to be as far out on the other side
     assert one_conclusion((2.0, 3.0), (2.0, 3.0)).p == pytest.approx(0.158655 + 0.00135, abs=1e-5)
-    # without a equivalence_margin it is the usual two-sided p value
+    # with a margin of 0, it is the usual two-sided p value
     assert one_conclusion((1.96, 3.0), (1.96, 3.0), equivalence_margin=0.0).p == pytest.approx(0.05, abs=1e-4)
-    # an estimate of nothing at all speaks for the equivalence_margin as much as can be, whatever rounding adds
+    # the p value of an estimate of 0 is 1, not more, despite rounding
     for half in np.linspace(0.1, 9, 1000).tolist():
         assert one_conclusion((0.0, half), (0.0, half)).p == pytest.approx(1.0)
     # on different sides no direction is supported at all
@@ -272,7 +272,7 @@ def test_the_summary_can_be_read_without_statistics() -> None:
 
 
 def test_false_verdicts_at_the_edge_of_the_band() -> None:
-    """At the edge of the equivalence_margin, the worst case, one class decides: the other is far beyond."""
+    """At the edge of the margin, the worst case, one class decides: the other is far beyond."""
     generator = np.random.default_rng(2)
     covariance = np.eye(MAX_DENIABLE_IDS) * 0.09
     sure = (
@@ -280,9 +280,7 @@ def test_false_verdicts_at_the_edge_of_the_band() -> None:
         - np.where(np.arange(MAX_DENIABLE_IDS) % 2, 9.0, -9.0).mean()
     )
     edge = np.sign(sure)
-    edge[0] = -edge[
-        1:
-    ].sum()  # deviations add up to zero; the first is beyond the equivalence_margin and does not count
+    edge[0] = -edge[1:].sum()  # deviations add up to zero; the first is beyond the margin and does not count
     template = findings(
         [EffectEstimates(2, "net", 2, edge, covariance), EffectEstimates(2, "search", 1, sure, covariance)]
     )
@@ -355,7 +353,7 @@ def test_intervals_of_deviations_hold_all_at_once(seats: int) -> None:
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 def test_null_studies_find_something_as_rarely_as_stated() -> None:
-    """200 studies of fifteen equal actions, judged without any margin: whatever they find is false."""
+    """In 200 studies of fifteen equal actions with a margin of 0, every significant conclusion is false."""
     repetitions = 200
     outside, conclusions = 0, 0
     for seed in range(repetitions):

@@ -221,14 +221,14 @@ def test_opponents_decide_as_when_they_were_measured(name: str) -> None:
     Networks are held by their digest; their sums differ from machine to machine.
     """
     gauntlet = Gauntlet.from_yaml(name)
-    plan, told, tried = gauntlet.reference, ReferenceRatings.of(gauntlet).data["first_work_units"], set[str]()
-    for chunk in plan.work_units:
-        table = plan.matchups[chunk.matchup]
-        players = {table.players[i] for i in table.lineups[chunk.lineup]}
-        if chunk.first == 0 and players - tried and not any(player.startswith("net") for player in players):
+    plan, expected, tried = gauntlet.reference, ReferenceRatings.of(gauntlet).data["first_work_units"], set[str]()
+    for unit in plan.work_units:
+        matchup = plan.matchups[unit.matchup]
+        players = {matchup.players[i] for i in matchup.lineups[unit.lineup]}
+        if unit.first == 0 and players - tried and not any(player.startswith("net") for player in players):
             tried |= players
-            digest = hashlib.sha256(encode_results(play_work_unit(table, plan.seed, chunk).played)).hexdigest()
-            assert digest == told[chunk.name], f"{plan.describe(chunk)}: {', '.join(sorted(players))}"
+            digest = hashlib.sha256(encode_results(play_work_unit(matchup, plan.seed, unit).played)).hexdigest()
+            assert digest == expected[unit.name], f"{plan.describe(unit)}: {', '.join(sorted(players))}"
     assert tried == {"random", "greedy", "heuristic", "mc:100", "ismcts:100"}
 
 

@@ -37,7 +37,7 @@ CONFIGS = [
 
 
 def plain(config: Any = None, seed: int = 0, size: NetworkConfig = SMALL) -> MLPNetwork:
-    """A network with an opinion on everything."""
+    """Return a network whose outputs differ between inputs."""
     torch.manual_seed(seed)
     network = MLPNetwork(config, size)
     for head in (network.policy, network.win, network.score):
@@ -45,8 +45,8 @@ def plain(config: Any = None, seed: int = 0, size: NetworkConfig = SMALL) -> MLP
     return network
 
 
-def kept(path: Path, model: MLPNetwork, **more: Any) -> Path:
-    """Write a network with the least that a description holds."""
+def save_minimal(path: Path, model: MLPNetwork, **more: Any) -> Path:
+    """Save a network with only the required keys of the description."""
     content = {"game": config_to_dict(model.game), "network": asdict(model.config)}
     return save_checkpoint(path, model, content | more)
 
@@ -66,7 +66,7 @@ def rows(config: Any, games: int = 20, steps: int = 40) -> tuple[np.ndarray, np.
 @pytest.mark.parametrize("choice", ["float64", "bfloat16", "device", "errors"])
 def test_it_says_the_same_whatever_a_program_has_chosen(tmp_path: Path, choice: str) -> None:
     begin, end = CHOICES[choice]
-    path = kept(tmp_path / "plain.safetensors", plain())
+    path = save_minimal(tmp_path / "plain.safetensors", plain())
     observations, masks = rows(HelsinkiConfig(), 4, 5)
     words = np.zeros(len(masks), np.uint64)
     one = MLPPlayer(load_network(path, MLPNetwork)[0])
@@ -170,7 +170,7 @@ def test_decisions_are_legal_and_depend_on_their_row_alone(config: Any) -> None:
 @pytest.mark.parametrize("config", [HelsinkiConfig(), CopenhagenConfig()], ids=str)
 def test_a_checkpoint_comes_back_and_plays_by_name(config: Any, tmp_path: Path) -> None:
     network = plain(config)
-    path = kept(tmp_path / "best.safetensors", network, seed=7)
+    path = save_minimal(tmp_path / "best.safetensors", network, seed=7)
     found, description = load_network(path, MLPNetwork)
     assert same_weights(found, network)
     assert (description["kind"], description["seed"]) == ("mlp", 7)
@@ -185,7 +185,10 @@ def test_a_checkpoint_comes_back_and_plays_by_name(config: Any, tmp_path: Path) 
 
 
 def test_networks_of_other_kinds_games_and_card_types_are_refused(tmp_path: Path) -> None:
-    ours, theirs = kept(tmp_path / "plain.safetensors", plain()), saved(tmp_path / "net.safetensors", untrained())
+    ours, theirs = (
+        save_minimal(tmp_path / "plain.safetensors", plain()),
+        saved(tmp_path / "net.safetensors", untrained()),
+    )
     with pytest.raises(CheckpointError, match=r"found a network of kind .mlp., expected .afterstate.; play it as mlp:"):
         load_checkpoint(ours)
     with pytest.raises(CheckpointError, match=r"found a network of kind 'afterstate', .*; play it as net:"):
@@ -202,7 +205,7 @@ def test_networks_of_other_kinds_games_and_card_types_are_refused(tmp_path: Path
 
 
 def test_a_network_that_was_made_for_other_inputs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = kept(tmp_path / "plain.safetensors", plain())
+    path = save_minimal(tmp_path / "plain.safetensors", plain())
     told = input_spec(HelsinkiConfig())
     other = told._replace(table=told.table._replace(scales=(2, *told.table.scales[1:])))
     monkeypatch.setattr("helsinki_env.agents.net.description.input_spec", lambda config, types: other)
@@ -212,9 +215,9 @@ def test_a_network_that_was_made_for_other_inputs_is_refused(tmp_path: Path, mon
 
 def test_weights_that_are_not_those_described_are_refused(tmp_path: Path) -> None:
     network = plain()
-    path = kept(tmp_path / "wide.safetensors", network, network=asdict(network.config) | {"width": 64})
+    path = save_minimal(tmp_path / "wide.safetensors", network, network=asdict(network.config) | {"width": 64})
     with pytest.raises(CheckpointError, match=r"from_seats\.weight is \(32, 32\), not \(64, 32\)"):
         load_network(path, MLPNetwork)
     torch.nn.init.constant_(network.win.bias, torch.inf)
     with pytest.raises(CheckpointError, match="found NaN or infinity"):
-        load_network(kept(tmp_path / "inf.safetensors", network), MLPNetwork)
+        load_network(save_minimal(tmp_path / "inf.safetensors", network), MLPNetwork)

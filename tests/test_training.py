@@ -78,7 +78,7 @@ pytestmark = [pytest.mark.usefixtures("one_thread"), pytest.mark.skipif(not JIT,
 ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")
 Floats = npt.NDArray[np.float32]
-Told = dict[str, Any]
+Metadata = dict[str, Any]
 
 
 # trajectories
@@ -1352,16 +1352,16 @@ def test_a_broken_state_is_refused_and_nothing_in_it_is_executed(finished: tuple
     assert not trap.exists()
 
 
-def without(name: str) -> Callable[[Told, Arrays], None]:
-    def damage(told: Told, arrays: Arrays) -> None:
+def without(name: str) -> Callable[[Metadata, Arrays], None]:
+    def damage(metadata: Metadata, arrays: Arrays) -> None:
         del arrays[name]
 
     return damage
 
 
-def told_as(*keys: str, value: Any) -> Callable[[Told, Arrays], None]:
-    def damage(told: Told, arrays: Arrays) -> None:
-        at = told
+def with_metadata(*keys: str, value: Any) -> Callable[[Metadata, Arrays], None]:
+    def damage(metadata: Metadata, arrays: Arrays) -> None:
+        at = metadata
         for key in keys[:-1]:
             at = at[key]
         at[keys[-1]] = value
@@ -1369,37 +1369,37 @@ def told_as(*keys: str, value: Any) -> Callable[[Told, Arrays], None]:
     return damage
 
 
-def kept_as(name: str, change: Callable[[Any], Any]) -> Callable[[Told, Arrays], None]:
-    def damage(told: Told, arrays: Arrays) -> None:
+def with_array(name: str, change: Callable[[Any], Any]) -> Callable[[Metadata, Arrays], None]:
+    def damage(metadata: Metadata, arrays: Arrays) -> None:
         arrays[name] = change(arrays[name])
 
     return damage
 
 
-DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
-    "no run state": (lambda told, _: told.pop("run_state"), "run_state: found nothing"),
-    "run state as text": (told_as("run_state", value="far"), "run_state: found 'far'"),
-    "another part": (told_as("run_state", "part", value="end"), r"run_state\.part: found 'end'"),
-    "measured so often": (told_as("run_state", "measured", value=99), r"run_state\.measured: found 99, expected"),
-    "best of none": (told_as("run_state", "best_at", value=-1), r"run_state\.best_at: found -1, expected"),
+DAMAGES: dict[str, tuple[Callable[[Metadata, Arrays], None], str]] = {
+    "no run state": (lambda metadata, _: metadata.pop("run_state"), "run_state: found nothing"),
+    "run state as text": (with_metadata("run_state", value="far"), "run_state: found 'far'"),
+    "another part": (with_metadata("run_state", "part", value="end"), r"run_state\.part: found 'end'"),
+    "measured so often": (with_metadata("run_state", "measured", value=99), r"run_state\.measured: found 99, expected"),
+    "best of none": (with_metadata("run_state", "best_at", value=-1), r"run_state\.best_at: found -1, expected"),
     "a past elsewhere": (
-        told_as("run_state", "past", value=[["../../x.safetensors", 0]]),
+        with_metadata("run_state", "past", value=[["../../x.safetensors", 0]]),
         r"run_state\.past\[0\]\[0\]: found '\.\./\.\./x\.safetensors'",
     ),
-    "a past of one": (told_as("run_state", "past", value=[5]), r"past\[0\]: found 5"),
-    "no seconds": (told_as("run_state", "seconds", value=None), r"run_state\.seconds: found None"),
-    "a curve of numbers": (told_as("run_state", "curve", value=[5]), r"curve\[0\]: found 5"),
-    "no counts": (lambda told, _: told.pop("ppo"), "ppo: found nothing"),
-    "half a game": (told_as("ppo", "games", value=0.5), r"ppo\.games: found 0\.5"),
+    "a past of one": (with_metadata("run_state", "past", value=[5]), r"past\[0\]: found 5"),
+    "no seconds": (with_metadata("run_state", "seconds", value=None), r"run_state\.seconds: found None"),
+    "a curve of numbers": (with_metadata("run_state", "curve", value=[5]), r"curve\[0\]: found 5"),
+    "no counts": (lambda metadata, _: metadata.pop("ppo"), "ppo: found nothing"),
+    "half a game": (with_metadata("ppo", "games", value=0.5), r"ppo\.games: found 0\.5"),
     "no weights": (without("network.win.weight"), r"network\.win\.weight: found nothing"),
     "no best": (without("best.norm.bias"), r"best\.norm\.bias: found nothing"),
     "no games": (without("stage.env0.states"), r"env0\.states: found nothing"),
     "weights of another type": (
-        kept_as("network.win.weight", lambda array: array.astype(np.float64)),
+        with_array("network.win.weight", lambda array: array.astype(np.float64)),
         r"network\.win\.weight: found float64 of shape",
     ),
     "more weights": (
-        kept_as("best.win.bias", lambda array: np.zeros(5, array.dtype)),
+        with_array("best.win.bias", lambda array: np.zeros(5, array.dtype)),
         r"best\.win\.bias: found float32 of shape \(5,\)",
     ),
     "a memory of somebody else's": (
@@ -1408,10 +1408,10 @@ DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
     ),
     "half a memory": (without("optimiser.0.exp_avg"), "optimiser: found an incomplete optimizer state"),
     "games that cannot be": (
-        kept_as("stage.env0.states", lambda array: np.full_like(array, 255)),
+        with_array("stage.env0.states", lambda array: np.full_like(array, 255)),
         r"states: game 0: \w+.*: found",
     ),
-    "more updates than there can be": (told_as("ppo", "updates", value=10**30), r"ppo\.updates: found 1000"),
+    "more updates than there can be": (with_metadata("ppo", "updates", value=10**30), r"ppo\.updates: found 1000"),
 }
 
 
@@ -1421,9 +1421,9 @@ def test_a_state_that_does_not_fit_is_refused_by_name(preset: Preset, whole: Pat
     damage, message = DAMAGES[kind]
     folder = shutil.copytree(whole, tmp_path / "run")
     state = folder / "state.safetensors"
-    arrays, told = read_state(state)
-    damage(told.value, arrays)
-    write_state(state, arrays, told.value)
+    arrays, metadata = read_state(state)
+    damage(metadata.value, arrays)
+    write_state(state, arrays, metadata.value)
     with pytest.raises(RunError, match=message) as caught:
         Training(preset, folder, 5, resume=True)
     assert str(caught.value).startswith(f"{state}: ")

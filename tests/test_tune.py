@@ -445,11 +445,11 @@ def played_here(config: TuneConfig, folder: Path, stop: str = "", evaluator: str
     """Play in this process and return the files of the report; stop in the middle of a part if asked to."""
 
     def run(part: str, plan: Plan) -> None:
-        with RunFolder.create(folder / part, plan) as kept:
-            for i, chunk in enumerate(kept.missing()):
+        with RunFolder.create(folder / part, plan) as saved:
+            for i, unit in enumerate(saved.missing()):
                 if part == stop and i == 1:
                     raise StoppedError
-                kept.save(chunk, play_work_unit(plan.matchups[chunk.matchup], plan.seed, chunk))
+                saved.save(unit, play_work_unit(plan.matchups[unit.matchup], plan.seed, unit))
 
     config.open(folder)
     tuning = BoardTuning(config, folder, run)

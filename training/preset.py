@@ -190,7 +190,7 @@ class Preset:
             parts["matchups"] = tuple(matchup.build(MatchupConfig) for matchup in matchups)
         if data.get("learner", AFTERSTATE_KIND).value == MLP_KIND:
             if data["pretraining"].is_present:
-                data["pretraining"].fail("no such section: an MLP learns by self-play alone")
+                data["pretraining"].fail("nothing, because an MLP is trained only by self-play")
             parts.setdefault("opponents", data.get("opponents", ()).value)
         data.value = {**data.value, **parts}
         return data.build(cls)

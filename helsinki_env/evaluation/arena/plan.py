@@ -202,7 +202,7 @@ class Plan:
         if count > _MAX_WORK_UNITS:
             raise ArenaError(
                 f"games: found {self.games:,} in {count:,} work units, expected at most {_MAX_WORK_UNITS:,} units; "
-                f"request fewer games, or more than {self.unit_games:,} per unit (unit_games)"
+                f"request fewer games, or a larger unit_games than {self.unit_games:,}"
             )
 
     def _blocks(self, matchup: MatchupPlan) -> int:
